@@ -1,0 +1,4 @@
+"""x."""
+def main() -> int:
+    """x."""
+    return 0
