@@ -1,1 +1,1 @@
-"""domain."""
+"""The nouns of the planner: frozen models, units, labelled figures, errors. No I/O, no clock."""
