@@ -17,10 +17,11 @@ RESALE = "Resale"
 
 
 def cash_flow(components: Sequence[Component], terms: Terms) -> CashFlow:
-    """Return the rows of months 0..horizon, costs positive, resale negative; the total is the sum of the likely case.
+    """Return the rows of months 0..horizon, costs positive, resale negative, and the sum of the likely case.
 
-    Month 0 is paid up front. What serves from month s on is paid in month s - 1; running costs of a month are paid
-    in that month. `low` and `high` of a row are the cheapest and the dearest case, which add up like the likely one.
+    Month 0 is paid up front. What serves from month s on is paid in month s - 1; running costs of a month are
+    paid in that month. `low` and `high` of a row are the cheapest and the dearest case, which add up like the
+    likely one.
     """
     rows = case_rows(components, terms)
     horizon = range(terms.horizon_months + 1)
@@ -43,7 +44,7 @@ def total_cases(components: Sequence[Component], terms: Terms, *, resale: bool =
 
 def is_resale(row_name: str) -> bool:
     """Say whether a row holds what sold hardware brings."""
-    return row_name.split(": ")[-1] == RESALE
+    return row_name.rsplit(": ", maxsplit=1)[-1] == RESALE
 
 
 def case_rows(components: Sequence[Component], terms: Terms) -> dict[str, Array]:
@@ -65,8 +66,9 @@ def monthly_usd(components: Sequence[Component], terms: Terms, factor: float = 1
 def all_in_monthly_usd(components: Sequence[Component], terms: Terms, factor: float = 1.0) -> Range3:
     """Return the even monthly cost over the horizon at a constant multiple of today's demand.
 
-    Formula: (up-front money - discounted resale) × annuity factor + running costs, dated price changes averaged with
-    the discount factors as weights. Times the annuity's present value it equals the NPV of `cash_flow` without growth.
+    Formula: (up-front money - discounted resale) × annuity factor + running costs, dated price changes
+    averaged with the discount factors as weights. Times the annuity's present value it equals the NPV of
+    `cash_flow` without growth.
     """
     return Range3.from_array(cost_levels(components, terms).all_in(factor))
 
@@ -115,8 +117,9 @@ def _resale(component: Component, terms: Terms, paid: Array) -> Array:
 
 
 def paid_machines(component: Component, terms: Terms) -> Array:
-    """Return the machines paid for in months 0..horizon - 1, replacements too, those that were there before not."""
-    counts = months.machine_counts(component, months.demand_factors(terms.monthly_growth, terms.horizon_months))
+    """Return the machines paid for in months 0..horizon - 1: replacements too, what was there before not."""
+    factors = months.demand_factors(terms.monthly_growth, terms.horizon_months)
+    counts = months.machine_counts(component, factors)
     bought = months.with_replacements(months.first_purchases(counts), terms.life_months)
     bought[0] = max(0.0, bought[0] - sunk_machines(component, terms))
     return bought

@@ -10,7 +10,7 @@ from typing import Literal
 from planner.domain.errors import InputError
 from planner.domain.figures import Basis, weaker
 from planner.domain.plan import Path
-from planner.finance.ranges import Range3
+from planner.finance.ranges import ZERO, Range3
 
 STEP_TOLERANCE = 1e-9
 """Machines' worth of load that rounding may add without a further machine being needed."""
@@ -27,7 +27,7 @@ class Amount:
     source: str
     as_of: str
     hardware: bool = False
-    """Up-front money only: bought again at the end of its life, and sold; otherwise a one-off such as installing."""
+    """Up-front money: bought again at the end of its life, and sold; otherwise a one-off (installing)."""
     hourly: bool = False
     """Money per machine only: billed by the active hour, so it follows the hours a day."""
     month_multiplier: tuple[float, ...] | None = None
@@ -73,19 +73,25 @@ class Terms:
     """Effective yearly rate; month m is discounted by (1 + rate)^(m / 12)."""
     monthly_growth: float = 0.0
     life_months: int = 60
-    residual_fraction: Range3 = Range3(0.0, 0.0, 0.0)
-    """What hardware brings at the age `residual_at_month`, as a fraction of its price. `high` = the best resale."""
+    residual_fraction: Range3 = ZERO
+    """What hardware brings at the age `residual_at_month`, as a fraction of its price.
+
+    `high` = the best resale.
+    """
     residual_at_month: int | None = None
-    """Age at which that holds; None = the horizon. Before and after, the value follows a geometric curve from 1."""
+    """Age at which that holds; None = the horizon.
+
+    Before and after, the value follows a geometric curve from 1.
+    """
     cost_scope: Literal["full", "marginal"] = "full"
-    """`marginal`: the machines that today's demand needs are bought already, their price and resale don't count."""
+    """`marginal`: the machines that today needs are bought already; their price and resale don't count."""
     api_price_change_per_year: float = 0.0
     """On variable amounts of the paths api and managed: -0.3 = 30 % lower every year, month by month."""
 
     def __post_init__(self) -> None:
         if self.horizon_months < 1 or self.life_months < 1:
             raise InputError("Horizon and life are at least one month.")
-        if self.discount_rate_per_year <= -1 or self.monthly_growth <= -1 or self.api_price_change_per_year <= -1:
+        if min(self.discount_rate_per_year, self.monthly_growth, self.api_price_change_per_year) <= -1:
             raise InputError("A rate of change must be above -100 %.")
 
     @property

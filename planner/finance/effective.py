@@ -1,4 +1,5 @@
-"""Cost of a million tokens of a machine: from its hourly price and speed, and split between input and output."""
+"""Cost of a million tokens of a machine: from its hourly price and speed, and split between input and output.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ def split_by_time(
 ) -> PerMtok:
     """Return a machine's cost per million tokens, split between input and output by the time each takes.
 
-    Formula: a kind's share = its seconds / all seconds; its price = usd × share / its tokens × 10^6. Idle time goes to
-    both in the same proportion. Price × tokens of both kinds add up to `usd`.
+    Formula: a kind's share = its seconds / all seconds; its price = usd × share / its tokens × 10^6. Idle
+    time goes to both in the same proportion. Price × tokens of both kinds add up to `usd`.
     """
     seconds = input_seconds + output_seconds
     if seconds <= 0:

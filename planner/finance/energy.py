@@ -29,6 +29,7 @@ class Energy:
 def machine_energy(
     idle_w: Range3,
     load_w: Range3,
+    *,
     utilisation: float,
     pue: Range3,
     usd_per_kwh: Range3,
@@ -41,14 +42,18 @@ def machine_energy(
     """
     if not 0 <= utilisation <= 1:
         raise InputError(f"Utilisation is between 0 and 1, not {utilisation:g}.")
-    added_w = Range3(*(max(0.0, load - idle) for load, idle in zip(_cases(load_w), _cases(idle_w), strict=True)))
+    pairs = zip(_cases(load_w), _cases(idle_w), strict=True)
+    added_w = Range3(*(max(0.0, load - idle) for load, idle in pairs))
     idle_kwh = idle_w.product(pue).times(hours_on / 1000)
     load_kwh = added_w.product(pue).times(hours_on * utilisation / 1000)
     return Energy(idle_kwh, load_kwh, idle_kwh.product(usd_per_kwh), load_kwh.product(usd_per_kwh))
 
 
 def kwh_per_mtok(watts: float, tok_per_s: float, pue: float = 1.0) -> float:
-    """Return kWh for a million tokens. Formula: W / (tok/s) is J per token; × 10^6 / 3.6·10^6 J per kWh × PUE."""
+    """Return kWh for a million tokens.
+
+    Formula: W / (tok/s) is J per token; × 10^6 / 3.6·10^6 J per kWh × PUE.
+    """
     if tok_per_s <= 0:
         raise InputError("Energy per token needs a speed above 0 tok/s.")
     return watts / tok_per_s * 1e6 / JOULES_PER_KWH * pue

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.finance import months
-from planner.finance.costs import PRICED_BY_TOKEN, Amount, Component, Terms, machines, max_factor, sunk_machines
+from planner.finance.costs import (
+    PRICED_BY_TOKEN,
+    Amount,
+    Component,
+    Terms,
+    machines,
+    max_factor,
+    sunk_machines,
+)
 from planner.finance.ranges import Array
 
 
@@ -42,7 +50,8 @@ class Level:
         """Return the even monthly cost at `ratio` times today's hours a day, with today's machines."""
         count = machines(self.component, 1.0)
         steady = self._machines_capital(count) + self.per_machine * count + self.fixed
-        return np.asarray(steady + (self.per_machine_hourly * count + self.variable) * ratio, dtype=np.float64)
+        by_hour = self.per_machine_hourly * count + self.variable
+        return np.asarray(steady + by_hour * ratio, dtype=np.float64)
 
     def _machines_capital(self, count: int) -> Array:
         there = min(count, self.sunk)
@@ -93,7 +102,7 @@ class CostLevels:
         return min((most_steps / load for load in loads), default=math.inf)
 
     def all_in_between(self, left: Array, right: Array) -> tuple[Array, Array]:
-        """Return costs just above `left` and at `right` of intervals without a step inside, each (3, intervals)."""
+        """Return costs just above `left` and at `right` of intervals without a step, each (3, intervals)."""
         middle = (left + right) / 2
         base = np.zeros((3, left.shape[0]))
         slope = np.zeros(3)
@@ -147,7 +156,8 @@ def _capital(component: Component, terms: Terms, weights: Array) -> Array:
 
 
 def _replacements(component: Component, terms: Terms, weights: Array, first: int) -> Array:
-    """Return the present value of the hardware bought from month `first` on, once a life, less its resales."""
+    """Return the present value of the hardware bought from month `first` on, once a life, less its resales.
+    """
     curve = months.resale_cases(terms)
     factor = np.zeros(3)
     for bought in range(first, terms.horizon_months, terms.life_months):

@@ -1,4 +1,7 @@
-"""Machines, purchases and resale month by month. The last axis is time; leading axes (draws, cases) broadcast."""
+"""Machines, purchases and resale month by month.
+
+The last axis is time; leading axes (draws, cases) broadcast.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ def discount_factors(rate_per_year: float | Array, horizon_months: int) -> Array
 
 
 def demand_factors(monthly_growth: float | Array, horizon_months: int) -> Array:
-    """Return demand of months 1..horizon as multiples of today's, shape (..., horizon). Formula: (1 + g)^(m - 1)."""
+    """Return demand of months 1..horizon as multiples of today's, shape (..., horizon).
+
+    Formula: (1 + g)^(m - 1).
+    """
     month = np.arange(horizon_months, dtype=np.float64)
     growth = np.asarray(monthly_growth, dtype=np.float64)[..., None]
     return np.asarray((1.0 + growth) ** month, dtype=np.float64)
@@ -38,7 +44,7 @@ def machine_counts(component: Component, factors: Array) -> Array:
 
 
 def first_purchases(counts: Array) -> Array:
-    """Return machines added, paid at the end of the month before they serve: shape (..., horizon), from month 0."""
+    """Return machines added in months 0..horizon - 1: paid at the end of the month before they serve."""
     added = np.diff(counts, axis=-1, prepend=0.0)
     return np.asarray(np.maximum(added, 0.0), dtype=np.float64)
 
@@ -54,9 +60,9 @@ def with_replacements(first: Array, life_months: int) -> Array:
 def resale_curve(fraction: float | Array, at_month: int, months: int) -> Array:
     """Return the resale value by age 0..months as a fraction of the price, shape (..., months + 1).
 
-    Formula: fraction^(age / at_month), a geometric curve through 1 when new and `fraction` at `at_month`: used GPUs
-    lose a share of their value a year, some gain, so a straight line to zero isn't assumed. A fraction of 0 means
-    that nothing comes back at any age above 0.
+    Formula: fraction^(age / at_month), a geometric curve through 1 when new and `fraction` at `at_month`:
+    used GPUs lose a share of their value a year, some gain, so a straight line to zero isn't assumed. A
+    fraction of 0 means that nothing comes back at any age above 0.
     """
     age = np.arange(months + 1, dtype=np.float64)
     base = np.asarray(fraction, dtype=np.float64)[..., None]
@@ -73,7 +79,8 @@ def resold_at_life_end(paid: Array, life_months: int, curve: Array) -> Array:
 
 
 def value_in_service(paid: Array, life_months: int, curve: Array, month: int) -> Array:
-    """Return the resale value, in machine prices, of what was bought before `month` and is still in its life."""
+    """Return the resale value, in machine prices, of what was bought before `month` and is still in its life.
+    """
     start = max(0, month - life_months)
     ages = curve[..., 1 : month - start + 1][..., ::-1]
     return np.asarray(np.sum(paid[..., start:month] * ages, axis=-1), dtype=np.float64)
@@ -91,7 +98,10 @@ def price_multipliers(amount: Amount, horizon_months: int) -> Array:
 
 
 def variable_multipliers(amount: Amount, component: Component, terms: Terms) -> Array:
-    """Return dated changes times the yearly drift of token prices. Formula of the drift: (1 + c)^((m - 1) / 12)."""
+    """Return dated changes times the yearly drift of token prices.
+
+    Formula of the drift: (1 + c)^((m - 1) / 12).
+    """
     dated = price_multipliers(amount, terms.horizon_months)
     if component.path not in PRICED_BY_TOKEN or terms.api_price_change_per_year == 0:
         return dated
@@ -105,7 +115,7 @@ def hardware_price(component: Component) -> Array:
 
 
 def resale_cases(terms: Terms) -> Array:
-    """Return the resale curves of the three cases, shape (3, months + 1); the best resale belongs to the cheapest."""
+    """Return the resale curve of each case, shape (3, months + 1); the best belongs to the cheapest case."""
     at_month = terms.residual_at_month or terms.horizon_months
     ages = max(terms.horizon_months, terms.life_months)
     return resale_curve(terms.residual_fraction.array[::-1], at_month, ages)

@@ -16,7 +16,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Range3:
-    """Three cases side by side: low = cheapest, mid = likely, high = dearest; arithmetic stays within a case."""
+    """Three cases side by side: low = cheapest, mid = likely, high = dearest; arithmetic stays within a case.
+    """
 
     low: float
     mid: float
