@@ -1,0 +1,67 @@
+"""Lines of text: headings, wrapped paragraphs, hanging labels."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from planner.report.safe import clean, pad, shorten, width
+
+INDENT = "  "
+GAP = "  "
+
+
+def heading(title: str, aside: str, room: int) -> str:
+    """Return a section title, with a remark at its right where there is room."""
+    left = title.upper()
+    blank = room - len(left) - len(aside)
+    return f"{left}{' ' * blank}{aside}" if aside and blank >= 2 else left
+
+
+def wrap(text: str, room: int, first: str = "", rest: str | None = None) -> list[str]:
+    """Return cleaned text wrapped to `room` columns, with a prefix before the first and the other lines."""
+    hanging = " " * len(first) if rest is None else rest
+    return textwrap.wrap(
+        clean(text), room, initial_indent=first, subsequent_indent=hanging, break_on_hyphens=False
+    ) or [first.rstrip()]
+
+
+def labelled(label: str, text: str, room: int, label_width: int = 11) -> list[str]:
+    """Return `label  text` with the text wrapped beside the label."""
+    return wrap(text, room, INDENT + pad(label, label_width))
+
+
+def bullets(texts: Iterable[str], room: int) -> list[str]:
+    """Return one bullet per text."""
+    return [line for text in texts for line in wrap(text, room, f"{INDENT}- ")]
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    """Return lines moved right by the indent of a section."""
+    return [INDENT + line for line in lines]
+
+
+def grid_lines(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], aligns: str, room: int, below: Sequence[str] = ()
+) -> list[str]:
+    """Return a table as lines of at most `room` columns; `below` holds a second line for each row.
+
+    Columns take the width of their widest cell; when that is too much, the widest left-aligned ones are cut.
+    """
+    widths = [max(width(cell) for cell in column) for column in zip(titles, *rows, strict=True)]
+    free = [index for index, align in enumerate(aligns) if align == "<"] or list(range(len(widths)))
+    while sum(widths) + len(GAP) * (len(widths) - 1) > room:
+        widest = max(free, key=lambda index: widths[index])
+        if widths[widest] <= 4:
+            break
+        widths[widest] -= 1
+    lines = [_row(titles, widths, aligns), "─" * min(room, sum(widths) + len(GAP) * (len(widths) - 1))]
+    for index, row in enumerate(rows):
+        lines.append(_row(row, widths, aligns))
+        if below:
+            lines.append(shorten("  " + below[index], room))
+    return lines
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], aligns: str) -> str:
+    return GAP.join(pad(*cell) for cell in zip(cells, widths, aligns, strict=True)).rstrip()

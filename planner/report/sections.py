@@ -1,0 +1,282 @@
+"""The sections of the plan as text, each a list of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from planner.domain.plan import PATHS, BreakEven, BreakEvenPoint, Option, Plan, Slot
+from planner.domain.workload import Batch, Workload
+from planner.report.format import Currency, Footnotes, big, legend, number, percent, spread
+from planner.report.layout import INDENT, bullets, grid_lines, heading, indented, labelled, wrap
+from planner.report.safe import clean, shorten
+from planner.report.tables import BATCH_COLUMNS, OPTION_COLUMNS, PATH_NAMES, SLOT_COLUMNS, pick, slot_place
+
+RULED_OUT_SHOWN = 4
+CROSSINGS_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class View:
+    """What every section needs: the plan, the currency, the footnotes collected so far, the width."""
+
+    plan: Plan
+    currency: Currency
+    notes: Footnotes
+    room: int
+
+    def best(self) -> list[Option]:
+        """Return the best option of each path that has one, in the order of the paths."""
+        found = (self.plan.best(path) for path in PATHS)
+        return [option for option in found if option is not None]
+
+
+def title(view: View) -> list[str]:
+    """Return the name of the workload, its question, the date and the currency."""
+    plan, workload = view.plan, view.plan.workload
+    name = f"{clean(workload.name)} · {clean(workload.title)}" if workload.title else clean(workload.name)
+    lines = [shorten(name, view.room)]
+    if workload.question:
+        lines += wrap(workload.question, view.room)
+    looked_at = f" · {plan.considered:,} combinations looked at" if plan.considered else ""
+    lines.append(f"As of {plan.as_of} · {view.currency.code}{looked_at}")
+    return lines + (wrap(view.currency.note, view.room) if view.currency.note else [])
+
+
+def work(view: View) -> list[str]:
+    """Return the demand: people, a month's tokens, the peak, targets, models and batch jobs."""
+    plan, workload, room = view.plan, view.plan.workload, view.room
+    tokens = plan.demand.tokens_per_month
+    basis = workload.demand.basis.value
+    lines = [heading("The work", f"demand is {basis}", room)]
+    if workload.demand.users and workload.demand.requests_per_user_hour:
+        lines += labelled("people", _people(workload), room)
+    calls = plan.demand.model_calls_per_month
+    asked = [f"{_count(plan.demand.requests_per_month)} requests"]
+    if calls.value != plan.demand.requests_per_month.value:
+        asked.append(f"{_count(calls)} model calls")
+    cached = f" ({_count(tokens.cached_input)} repeat and can be cached)" if tokens.cached_input.value else ""
+    asked.append(f"{_count(tokens.input)} tokens in{cached}, {_count(tokens.output)} out")
+    lines += labelled("a month", ", ".join(asked), room)
+    peak = plan.demand.peak_requests_per_second
+    if peak.value:
+        lines += labelled("peak hour", f"{number(peak.value)} model calls a second", room)
+    lines += labelled("targets", _targets(workload), room)
+    lines += labelled("models", " · ".join(_part(part.share, part.model) for part in workload.mix), room)
+    for job in workload.batch:
+        lines += labelled("batch", _job(job), room)
+    return lines
+
+
+def _count(figure: object) -> str:
+    value = getattr(figure, "value", None)
+    return big(value) if value is not None else f"unknown ({getattr(figure, 'reason', '')})"
+
+
+def _people(workload: Workload) -> str:
+    demand = workload.demand
+    growth = f", growing {percent(demand.monthly_growth)} a month" if demand.monthly_growth else ""
+    return (
+        f"{number(demand.users)} users × {number(demand.hours_per_day)} h × "
+        f"{number(demand.days_per_month)} days, "
+        f"{number(demand.requests_per_user_hour)} requests per user-hour, busiest hour {number(demand.peak_factor)}× the average{growth}"
+    )
+
+
+def _targets(workload: Workload) -> str:
+    decode, ttft = workload.target_decode_tok_s, workload.target_ttft_s
+    parts = [f"at least {number(decode)} tok/s per request"] if decode else []
+    parts += [f"first token within {number(ttft)} s"] if ttft else []
+    return (", ".join(parts) or "nobody waits: cost first") + f" ({workload.use_case.replace('_', ' ')})"
+
+
+def _part(share: float, model: str) -> str:
+    return f"{percent(share)} {clean(model, 60)}"
+
+
+def _job(job: Batch) -> str:
+    return (
+        f"{clean(job.name, 60)}: {job.documents:,} documents of {job.input_tokens:,} + "
+        f"{job.output_tokens:,} tokens within {number(job.deadline_hours)} h, "
+        f"{number(job.runs_per_month)} times a month"
+    )
+
+
+def money(view: View) -> list[str]:
+    """Return what the best option of each path costs, with the path named where it has none."""
+    horizon = view.plan.workload.money.horizon_months
+    lines = [heading("What each path costs", "the best option of each path", view.room)]
+    columns = pick(OPTION_COLUMNS, "path", "usd_per_month_all_in", "usd_upfront", "usd_per_mtok", "feasible")
+    rows = [_money_row(view, option) for option in view.best()]
+    if rows:
+        titles = ["Path", "All-in a month", "low–high", "Up front", "per Mtok", columns[-1].title]
+        lines += indented(grid_lines(titles, rows, "<>>>><", view.room - len(INDENT), _names(view)))
+    for path in PATHS:
+        if view.plan.best(path) is None:
+            none = f"{PATH_NAMES[path]}: none. {_why_none(view.plan, path)}"
+            lines += wrap(none, view.room, INDENT, INDENT * 2)
+    remark = f"All-in: up-front money spread over {horizon} months, resale taken off."
+    if view.plan.workload.money.cost_scope == "marginal":
+        remark += " The hardware counts as already bought."
+    return lines + wrap(remark, view.room, INDENT, INDENT)
+
+
+def _names(view: View) -> list[str]:
+    return [clean(option.name) for option in view.best()]
+
+
+def _money_row(view: View, option: Option) -> list[str]:
+    month = option.usd_per_month_all_in
+    figures = (month, option.usd_upfront, option.usd_per_mtok.blended)
+    first, upfront, mtok = (view.notes.money(figure, view.currency) for figure in figures)
+    bounds = spread(month, view.currency.rate)
+    fits = option.feasible
+    return [PATH_NAMES[option.path], first, bounds, upfront, mtok, fits]
+
+
+def _why_none(plan: Plan, path: str) -> str:
+    options = [option for option in plan.options if option.path == path]
+    if not options:
+        return "No combination of these models and constraints exists on this path."
+    return "; ".join(options[0].reasons) or ("Not priced." if not options[0].priced else "")
+
+
+def speed(view: View) -> list[str]:
+    """Return how fast each part of the mix is on the best option of each path."""
+    lines = [heading("How fast it feels", "one request in the peak hour", view.room)]
+    titles = ["Path", "Model", "On", "tok/s per request", "TTFT s", "Task s"]
+    rows: list[list[str]] = []
+    for option in view.best():
+        for index, slot in enumerate(option.slots):
+            rows.append([PATH_NAMES[option.path] if index == 0 else "", *_speed_row(view, slot)])
+    return lines + indented(grid_lines(titles, rows, "<<<<>>", view.room - len(INDENT)))
+
+
+def _speed_row(view: View, slot: Slot) -> list[str]:
+    decode, ttft, task = pick(SLOT_COLUMNS, "decode_tok_s_per_request", "ttft_s", "task_s")
+    bounds = spread(slot.decode_tok_s_per_request)
+    shown = decode.show(slot, view.currency, view.notes)
+    other = "" if slot.same_weights else " (other weights)"
+    return [
+        clean(slot.model, 24) + other,
+        clean(slot_place(slot, with_engine=False), 60),
+        f"{shown} {bounds}" if bounds else shown,
+        ttft.show(slot, view.currency, view.notes),
+        task.show(slot, view.currency, view.notes),
+    ]
+
+
+def batch(view: View) -> list[str]:
+    """Return what each batch job takes on the best option of each path."""
+    rows = []
+    for option in view.best():
+        for result in option.batch:
+            cells = [column.show(result, view.currency, view.notes) for column in BATCH_COLUMNS]
+            cells[3] = cells[3] or "unknown"
+            rows.append([PATH_NAMES[option.path], *cells])
+    if not rows:
+        return []
+    titles = ["Path", *(column.title for column in BATCH_COLUMNS)]
+    lines = [heading("Batch jobs", "", view.room)]
+    return lines + indented(grid_lines(titles, rows, "<<>><>", view.room - len(INDENT)))
+
+
+def break_even(view: View) -> list[str]:
+    """Return month and volume at which one path overtakes another."""
+    if not view.plan.break_even:
+        return []
+    lines = [heading("When one overtakes the other", "months from today; tokens a month", view.room)]
+    titles, rows = break_even_rows(view)
+    return lines + indented(grid_lines(titles, rows, "<<<<<", view.room - len(INDENT)))
+
+
+def break_even_rows(view: View) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the break-even table, one row per pair of options."""
+    titles = ["From", "To", "Month", "Discounted", "Cheaper above this volume"]
+    return titles, [_break_even_row(view, pair) for pair in view.plan.break_even]
+
+
+def _break_even_row(view: View, pair: BreakEven) -> list[str]:
+    return [
+        _path_of(view.plan, pair.from_),
+        _path_of(view.plan, pair.to),
+        _month(view, pair.month),
+        _month(view, pair.month_discounted),
+        _volume(view, pair.tokens_per_month),
+    ]
+
+
+def _path_of(plan: Plan, option_id: str) -> str:
+    option = plan.option(option_id)
+    return PATH_NAMES[option.path] if option else clean(option_id, 20)
+
+
+def _month(view: View, point: BreakEvenPoint) -> str:
+    if point.status == "reached" and point.value is not None and point.value.value is not None:
+        bounds = f" ({number(point.low, 2)}–{number(point.high, 2)})" if point.low and point.high else ""
+        return f"{number(point.value.value, 3)}{bounds}"
+    return point.status.replace("_", " ") + view.notes.mark(point.reason)
+
+
+def _volume(view: View, point: BreakEvenPoint) -> str:
+    if not point.crossings:
+        return point.status.replace("_", " ") + view.notes.mark(point.reason)
+    shown, left = point.crossings[:CROSSINGS_SHOWN], len(point.crossings) - CROSSINGS_SHOWN
+    texts = (f"{big(c.value)} → {_path_of(view.plan, c.winner_above)}" for c in shown)
+    return ", ".join(texts) + (f" and {left} more" if left > 0 else "")
+
+
+def ruled_out(view: View) -> list[str]:
+    """Return some options that don't do it or have no price, each with the reason, and how many more."""
+    out = [option for option in view.plan.options if option.feasible == "no" or not option.priced]
+    if not out:
+        return []
+    lines = [heading("Ruled out", f"{len(out)} option{'s' if len(out) > 1 else ''}", view.room)]
+    for option in _varied(out)[:RULED_OUT_SHOWN]:
+        reason = clean("; ".join(option.reasons) or "not priced", 200)
+        lines += wrap(f"{clean(option.name, 60)}: {reason}", view.room, f"{INDENT}- ")
+    left = len(out) - RULED_OUT_SHOWN
+    return lines + ([f"{INDENT}and {left} more: see `--csv` or `--json`"] if left > 0 else [])
+
+
+def _varied(options: Iterable[Option]) -> list[Option]:
+    """Put the first option of each path and reason first, so that the shown few tell different things."""
+    seen: set[tuple[str, ...]] = set()
+    first: list[Option] = []
+    again: list[Option] = []
+    for option in options:
+        key = (option.path, *(reason.split(",")[0][:24] for reason in option.reasons[:1]))
+        (again if key in seen else first).append(option)
+        seen.add(key)
+    return first + again
+
+
+def notes(view: View) -> list[str]:
+    """Return the footnotes and the legend of the marks that were used."""
+    lines: list[str] = []
+    for line in view.notes.lines():
+        mark, reason = line.split(" ", 1)
+        lines += wrap(reason, view.room, f"{INDENT}{mark} ")
+    if view.notes.marks:
+        lines += wrap("Marks: " + legend(view.notes.marks), view.room, INDENT, INDENT)
+        lines += wrap("low–high: 80 % interval. Mtok: a million tokens, in and out.", view.room, INDENT)
+    return lines
+
+
+def advice(view: View) -> list[str]:
+    """Return what to do."""
+    if not view.plan.advice:
+        return []
+    return [heading("What to do", "", view.room), *bullets((a.text for a in view.plan.advice), view.room)]
+
+
+def warnings(view: View) -> list[str]:
+    """Return what to beware of."""
+    if not view.plan.warnings:
+        return []
+    return [heading("Warnings", "", view.room), *bullets(view.plan.warnings, view.room)]
+
+
+def verdict(view: View) -> list[str]:
+    """Return the answer."""
+    return [heading("Verdict", "", view.room), *wrap(view.plan.verdict.text, view.room, INDENT, INDENT)]
