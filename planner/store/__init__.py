@@ -1,1 +1,1 @@
-"""store."""
+"""Files and the database: profiles in, domain objects out. The only importer of duckdb."""
