@@ -7,9 +7,28 @@ from typing import Any, Literal
 from pydantic import Field
 
 from planner.domain.base import Frozen
-from planner.domain.figures import Figure, Speed
+from planner.domain.figures import Axes, Figure, Speed
 
 ProbeKind = Literal["device", "shape", "endpoint", "machine"]
+
+
+MeasureKind = Literal[
+    "ttft",
+    "tpot",
+    "memory_total",
+    "load_time",
+    "memory_read_bandwidth",
+    "memory_copy_bandwidth",
+]
+
+
+class Measure(Figure):
+    """A measured figure that is no speed in tokens: a time, a memory size or a bandwidth, and its conditions."""
+
+    kind: MeasureKind
+    axes: Axes | None = None
+    threads: int | None = None
+    """Threads that shared the work of a bandwidth measurement."""
 
 
 class ProbeModel(Frozen):
@@ -48,6 +67,6 @@ class ProbeRecord(Frozen):
     model: ProbeModel
     engine: ProbeEngine
     settings: dict[str, Any] = {}
-    figures: tuple[Speed | Figure, ...] = ()
+    figures: tuple[Speed | Measure | Figure, ...] = ()
     samples: tuple[dict[str, Any], ...] = ()
     errors: tuple[str, ...] = ()

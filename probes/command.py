@@ -1,0 +1,135 @@
+"""Arguments, exit codes and the one record that every ending sends."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from planner.domain.errors import ExitCode, InputError, PlannerError, ProbeError
+from planner.domain.probe import ProbeKind
+from probes.device import DeviceOptions, run_device
+from probes.lifeline import Interrupted, InterruptGuard, watch_stdin
+from probes.machine import run_machine
+from probes.session import EndedBy, Emitter, Refusal, Session, Status, private_stdout
+
+Run = Callable[[Session, InterruptGuard], tuple[Status, EndedBy]]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message[:1].upper()}{message[1:]}.", f"See `{self.prog} --help`.")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one probe and return its exit code (0, 2 refused before loading, 4 failed, 130 interrupted)."""
+    emitter = Emitter(private_stdout())
+    try:
+        args = _parser().parse_args(argv)
+        if not args.no_stdin_watch:
+            watch_stdin()
+        kind: ProbeKind = args.command
+        run = _RUNS[kind](args)
+    except PlannerError as error:
+        emitter.emit("error", code=getattr(error, "code", "input"), message=error.message, hint=error.hint)
+        return int(error.exit_code)
+    return run_probe(kind, run, emitter)
+
+
+def run_probe(kind: ProbeKind, run: Run, emitter: Emitter) -> int:
+    """Run a probe under the interrupt guard; every ending after the start sends a record."""
+    session = Session(kind, emitter)
+
+    def last_words() -> None:
+        session.finish("cancelled", "user")
+
+    guard = InterruptGuard(last_words)
+    guard.install()
+    code = ExitCode.OK
+    status: Status = "failed"
+    ended_by: EndedBy = "error"
+    try:
+        status, ended_by = run(session, guard)
+        if status == "failed":
+            code = ExitCode.PROBE_FAILED
+    except (Refusal, InputError) as error:
+        details = error.details if isinstance(error, Refusal) else {}
+        session.error(getattr(error, "code", "input"), error.message, error.hint, **details)
+        return int(ExitCode.WRONG_INPUT)
+    except Interrupted:
+        status, ended_by, code = "cancelled", "user", ExitCode.INTERRUPTED
+    except ProbeError as error:
+        session.error(getattr(error, "code", "failed"), error.message, error.hint)
+        code = ExitCode.PROBE_FAILED
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        session.error("internal", f"The probe broke: {type(error).__name__}: {error}")
+        code = ExitCode.PROBE_FAILED
+    guard.delivering.set()
+    session.finish(status, ended_by)
+    return int(code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m probes", description="Measure, and print one JSON object a line.")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--no-stdin-watch", action="store_true", help="go on when stdin reaches its end")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    _device_arguments(commands.add_parser("device", parents=[common], help="a GGUF model on this machine"))
+    machine = commands.add_parser("machine", parents=[common], help="facts of this machine")
+    machine.add_argument("--bandwidth", action="store_true", help="also measure the memory bandwidth")
+    return parser
+
+
+def _device_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", type=Path, required=True, metavar="FILE.gguf")
+    parser.add_argument("--model-id", metavar="ID", help="id of this model in the profiles")
+    parser.add_argument("--prompts", type=_lengths, default=(), metavar="N,N", help="prompt lengths in tokens")
+    parser.add_argument("--depths", type=_lengths, default=(), metavar="N,N", help="context depths for decode")
+    parser.add_argument("--threads", type=int, metavar="N")
+    parser.add_argument("--gpu-layers", type=int, default=-1, metavar="N", help="-1 = all")
+    parser.add_argument("--kv-quant", default="f16", metavar="TYPE")
+    parser.add_argument("--no-flash-attention", action="store_true")
+    parser.add_argument("--batch", type=int, default=2048, metavar="N")
+    parser.add_argument("--ubatch", type=int, default=512, metavar="N")
+    parser.add_argument("--precision", type=float, default=0.03, metavar="F", help="stop at ± this fraction")
+    parser.add_argument("--max-seconds", type=float, default=40.0, metavar="S")
+    parser.add_argument("--seed", type=int, metavar="N")
+    parser.add_argument("--no-machine", action="store_true", help="skip the memory bandwidth")
+    parser.add_argument("--verbose", action="store_true", help="the engine's log on stderr")
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    """Parse `128,512` into distinct lengths; raises ValueError, which argparse turns into a message."""
+    return tuple(dict.fromkeys(int(part) for part in text.split(",")))
+
+
+def _device_run(args: argparse.Namespace) -> Run:
+    options = DeviceOptions(
+        model=args.model,
+        model_id=args.model_id,
+        prompts=args.prompts,
+        depths=args.depths,
+        threads=args.threads,
+        gpu_layers=args.gpu_layers,
+        kv_quant=args.kv_quant,
+        flash_attention=not args.no_flash_attention,
+        n_batch=args.batch,
+        n_ubatch=args.ubatch,
+        precision=args.precision,
+        max_seconds=args.max_seconds,
+        seed=args.seed,
+        machine=not args.no_machine,
+        verbose=args.verbose,
+    )
+    return lambda session, guard: run_device(options, session, guard)
+
+
+def _machine_run(args: argparse.Namespace) -> Run:
+    return lambda session, guard: run_machine(session, guard, bandwidth=args.bandwidth)
+
+
+_RUNS: dict[str, Callable[[argparse.Namespace], Run]] = {"device": _device_run, "machine": _machine_run}
