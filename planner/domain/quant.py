@@ -44,9 +44,7 @@ def _table() -> dict[str, Quant]:
         ],
         "mlx": [("mlx-4bit", 4.5), ("mlx-5bit", 5.5), ("mlx-6bit", 6.5), ("mlx-8bit", 8.5)],
     }
-    return {
-        name: Quant(name=name, family=family, bits=bits) for family, pairs in rows.items() for name, bits in pairs
-    }
+    return {n: Quant(name=n, family=family, bits=bits) for family, pairs in rows.items() for n, bits in pairs}
 
 
 QUANTS: dict[str, Quant] = _table()
@@ -83,8 +81,8 @@ def parse_quant(text: str) -> Quant:
     """Return the quantisation a free text names, such as `UD-Q4_K_XL`, `FP8 (KV fp8)` or `MLX 8bit`.
 
     The first name outside brackets counts, then one inside; the bits of a mix are those of the tensors named
-    first, so a file's size, where known, is the better measure. Raises InputError with the nearest name for an
-    unknown text, and for one that names two precisions or a file size only.
+    first, so a file's size, where known, is the better measure. Raises InputError with the nearest name for
+    an unknown text, and for one that names two precisions or a file size only.
     """
     plain = re.sub(r"\s+", " ", text.strip().casefold())
     if _FILE_ONLY.match(plain):
@@ -112,10 +110,10 @@ def _first(text: str) -> Quant | None:
 
 
 def parse_kv_quant(text: str) -> str:
-    """Return the name in `KV_BYTES` of a KV cache type as tools print it, such as `K:q8_0/V:q8_0` or `c^KV:f16`.
+    """Return the name in `KV_BYTES` of a KV cache type as tools print it, such as `K:q8_0/V:q8_0`.
 
-    An empty text or `auto` is the engines' default, f16. Raises InputError for an unknown type, or for different
-    ones for K and V.
+    An empty text or `auto` is the engines' default, f16. Raises InputError for an unknown type, or for
+    different ones for K and V.
     """
     plain = text.strip().casefold()
     if plain in ("", "auto", "engine native", "default"):
