@@ -12,7 +12,7 @@ from planner.domain.prices import ApiPrice, ConditionalRates, TierRates, TokenRa
 
 PACKAGE = "genai-prices"
 PUBLISHED = {"0.2.3": "2026-11-10"}
-"""Version -> day of its release on PyPI; another version is dated by the newest check its comments mention."""
+"""Version -> day of its release; any other is dated by the newest check that its comments mention."""
 MANAGED = frozenset({"aws", "azure"})
 NO_API = frozenset({"cursor", "github-copilot"})
 """Subscriptions of an editor: their per-token prices can't be bought as an API."""

@@ -31,11 +31,11 @@ _turns: dict[str, threading.RLock] = {}
 _turns_guard = threading.Lock()
 
 
-class DatabaseLocked(EnvironmentFault):  # noqa: N818 - a state, told apart from damage
+class DatabaseLocked(EnvironmentFault):
     """Another process holds the database; everything but stored records is still available."""
 
 
-class DatabaseUnwritable(EnvironmentFault):  # noqa: N818
+class DatabaseUnwritable(EnvironmentFault):
     """The data folder cannot be written, or the disk is full."""
 
 
@@ -70,7 +70,8 @@ def translated(error: Exception, path: Path) -> Exception:
     text = str(error)
     if "No space left" in text or "disk is full" in text.casefold():
         return DatabaseUnwritable(
-            f"The disk is full; nothing was stored in {path}.", "Free some space and try again; what was there is kept."
+            f"The disk is full; nothing was stored in {path}.",
+            "Free some space and try again; what was there is kept.",
         )
     if "Corrupt database" in text or "Could not read enough bytes" in text or "not a valid DuckDB" in text:
         return corrupt(path, text)
@@ -85,7 +86,7 @@ def corrupt(path: Path, why: str) -> EnvironmentFault:
     """Return the error for a database that cannot be read; nothing is ever overwritten."""
     return EnvironmentFault(
         f"The database {path} is damaged or is not a planner database ({_first_line(why, 160)}).",
-        f"Move it away (and {path.name}.wal, if there is one): mv '{path}' '{path}.damaged'. A new one is then made.",
+        f"Move it away, with {path.name}.wal if there is one: mv '{path}' '{path}.damaged'.",
     )
 
 
@@ -132,7 +133,7 @@ def _check_place(path: Path, read_only: bool) -> None:
 
 def _opening_fault(error: Exception, path: Path) -> Exception:
     text = str(error)
-    if "version number" in text and "can only read" in text or "newer version" in text:
+    if ("version number" in text and "can only read" in text) or "newer version" in text:
         return newer(path, _first_line(text, 160))
     if "Permission denied" in text or "Read-only file system" in text:
         return DatabaseUnwritable(

@@ -16,7 +16,7 @@ from planner.domain.prices import ApiPrice
 from planner.domain.probe import ProbeRecord
 from planner.store.connection import RETRY_SECONDS, connected
 from planner.store.kinds import KINDS
-from planner.store.migrations import CURRENT, migrate, version_of
+from planner.store.migrations import CURRENT, migrate, version_of, views_are_current
 from planner.store.probes import read_probes, write_probe
 from planner.store.profiles import Profile
 
@@ -51,11 +51,12 @@ class Database:
         """
         if self._checked and self.path.exists():
             return
-        version = 0
+        current = False
         if self.path.exists():
             with connected(self.path, read_only=True, retry_s=self.retry_s) as connection:
                 version = version_of(connection, self.path)
-        if version < CURRENT:
+                current = version == CURRENT and views_are_current(connection)
+        if not current:
             migrate(self.path, self.tool_version, datetime.now(UTC).isoformat(timespec="seconds"))
         self._checked = True
 
@@ -77,7 +78,7 @@ class Database:
         with connected(self.path, retry_s=self.retry_s) as connection:
             connection.execute("BEGIN")
             connection.execute("DELETE FROM profile")
-            columns = [
+            columns: list[list[Any]] = [
                 [profile.kind for profile in profiles], list(range(len(profiles))),
                 [profile.id for profile in profiles],
                 [profile.value.model_dump_json(exclude_defaults=True) for profile in profiles],
@@ -104,7 +105,7 @@ class Database:
         with connected(self.path, retry_s=self.retry_s) as connection:
             connection.execute("BEGIN")
             connection.execute("DELETE FROM api_price_snapshot")
-            columns = [
+            columns: list[list[Any]] = [
                 list(range(len(prices))), [version] * len(prices), [price.as_of for price in prices],
                 [price.key for price in prices],
                 [price.model_dump_json(exclude_defaults=True) for price in prices],
@@ -184,10 +185,12 @@ def _profiles(connection: duckdb.DuckDBPyConnection) -> tuple[Profile, ...]:
     return tuple(found)
 
 
-def _many(model: type[Any], bodies: list[str]) -> tuple[Any, ...]:
+def _many(model: type[BaseModel], bodies: list[str]) -> tuple[Any, ...]:
+    # One validation of one text is several times faster than one for each profile.
     text = f"[{','.join(bodies)}]"
+    adapter: TypeAdapter[Any] = TypeAdapter(tuple[model, ...])  # type: ignore[valid-type]
     try:
-        found: tuple[Any, ...] = TypeAdapter(tuple[model, ...]).validate_json(text)
+        found: tuple[Any, ...] = adapter.validate_json(text)
     except ValidationError as error:
         raise InputError(f"Stored profiles do not fit this version: {error.error_count()} problems.") from error
     return found

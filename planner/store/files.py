@@ -1,4 +1,4 @@
-"""User files on disk: bounded reads, atomic writes, and one sentence for everything that can be wrong with them."""
+"""User files on disk: bounded reads, atomic writes, and one sentence for all that can be wrong with them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_INT = 2**63 - 1
 
 
 def read_text(path: Path, *, limit: int = MAX_TOML_BYTES, what: str = "a profile") -> str:
-    """Return the UTF-8 text of a regular file; raises InputError naming the file and what is wrong with it."""
+    """Return the UTF-8 text of a regular file; raises InputError naming the file and what is wrong."""
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder, not a file.")
@@ -39,7 +39,7 @@ def read_text(path: Path, *, limit: int = MAX_TOML_BYTES, what: str = "a profile
 
 
 def read_toml(path: Path, *, what: str = "a profile") -> dict[str, Any]:
-    """Return a TOML file as plain values, dates as ISO text; raises InputError naming the file and the line."""
+    """Return a TOML file as plain values, dates as ISO text; raises InputError naming file and line."""
     text = read_text(path, what=what)
     try:
         table = tomllib.loads(text)
@@ -105,9 +105,7 @@ def _plain(value: Any, file: str, where: str, depth: int) -> Any:
     if depth > 32:
         raise InputError(f"{file}: {where} is nested too deeply.")
     if isinstance(value, dict):
-        return {
-            key: _plain(item, file, f"{where}.{key}" if where else key, depth + 1) for key, item in value.items()
-        }
+        return {key: _plain(item, file, f"{where}.{key}" if where else key, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item, file, f"{where}.{index}", depth + 1) for index, item in enumerate(value)]
     if isinstance(value, (datetime, date, time)):

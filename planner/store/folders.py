@@ -28,7 +28,7 @@ class Folders:
 
 
 def folders(home: Path | None = None) -> Folders:
-    """Return the folders under `home`, else under PLANNER_HOME, else where the operating system wants them."""
+    """Return the folders under `home`, else PLANNER_HOME, else where the operating system wants them."""
     chosen = home or (Path(os.environ["PLANNER_HOME"]) if os.environ.get("PLANNER_HOME") else None)
     if chosen is not None:
         root = chosen.expanduser().absolute()

@@ -50,6 +50,10 @@ def _price_key(values: Values) -> str:
 
 
 _OFFER = ("provider", "instance", "price_type", "region")
+_LIMIT = ("provider", "model", "tier")
+_UNIT = ("vendor", "model", "unit", "term")
+_END = ("provider", "channel", "model")
+_SPEED = ("provider", "model", "metric")
 _ALL = (
     Kind("hardware", "hardware", Hardware, _joined("id"), ("id",)),
     Kind("machines", "machines", Machine, _joined("id"), ("id",)),
@@ -57,14 +61,10 @@ _ALL = (
     Kind("engines", "engines", Engine, _joined("id"), ("id",)),
     Kind("power", "power", Tariff, _joined("id"), ("id",)),
     Kind("prices", "prices", ApiPrice, _price_key, ("provider", "model", "region"), "prices"),
-    Kind("rate_limits", "prices", RateLimit, _joined("provider", "model", "tier"), ("provider", "model", "tier"),
-         "rate_limits"),
-    Kind("provisioned", "prices", ProvisionedUnit, _joined("vendor", "model", "unit", "term"),
-         ("vendor", "model", "unit", "term"), "provisioned"),
-    Kind("retirements", "prices", Retirement, _joined("provider", "channel", "model"),
-         ("provider", "channel", "model"), "retirements"),
-    Kind("speeds", "prices", PublishedSpeed, _joined("provider", "model", "metric"), ("provider", "model", "metric"),
-         "speeds"),
+    Kind("rate_limits", "prices", RateLimit, _joined(*_LIMIT), _LIMIT, "rate_limits"),
+    Kind("provisioned", "prices", ProvisionedUnit, _joined(*_UNIT), _UNIT, "provisioned"),
+    Kind("retirements", "prices", Retirement, _joined(*_END), _END, "retirements"),
+    Kind("speeds", "prices", PublishedSpeed, _joined(*_SPEED), _SPEED, "speeds"),
     Kind("clouds", "clouds", CloudOffer, _joined(*_OFFER), _OFFER, "offers"),
     Kind("assumptions", "assumptions", Assumption, _joined("id"), ("id",), "assumptions"),
 )  # fmt: skip

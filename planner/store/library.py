@@ -100,5 +100,3 @@ def _model_names(item: ModelSpec) -> Iterable[str]:
 
 def _engine_names(item: Engine) -> Iterable[str]:
     return (item.name, *item.aliases)
-
-

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.store.connection import connected, corrupt, newer
-from planner.store.views import VIEWS
+from planner.store.views import VIEWS, views_mark
 
 if TYPE_CHECKING:
     import duckdb
 
+_VIEWS_KEY = "views"
 Migration = Callable[["duckdb.DuckDBPyConnection"], None]
 
 
@@ -39,15 +41,7 @@ def m001_tables(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(statement)
 
 
-def m002_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create the documented views of `planner sql`."""
-    for name, comment, query in VIEWS:
-        connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
-        quoted = comment.replace("'", "''")
-        connection.execute(f"COMMENT ON VIEW {name} IS '{quoted}'")
-
-
-MIGRATIONS: tuple[Migration, ...] = (m001_tables, m002_views)
+MIGRATIONS: tuple[Migration, ...] = (m001_tables,)
 CURRENT = len(MIGRATIONS)
 
 
@@ -68,8 +62,14 @@ def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
     return version
 
 
+def views_are_current(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Say whether the documented views are those of this version."""
+    rows = connection.execute("SELECT value->>'$' FROM setting WHERE key = ?", [_VIEWS_KEY]).fetchall()
+    return bool(rows) and rows[0][0] == views_mark()
+
+
 def migrate(path: Path, tool_version: str, applied_at: str) -> None:
-    """Bring the database to the current schema; a failed step leaves the one before."""
+    """Bring the database to the current schema and views; a failed step leaves the one before."""
     with connected(path) as connection:
         version = version_of(connection, path)
         for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
@@ -88,6 +88,19 @@ def migrate(path: Path, tool_version: str, applied_at: str) -> None:
                 # A failed commit has already been undone.
                 _roll_back(connection)
                 raise
+        if not views_are_current(connection):
+            _renew_views(connection)
+
+
+def _renew_views(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("BEGIN")
+    for name, comment, query in VIEWS:
+        connection.execute(f"CREATE OR REPLACE VIEW {name} AS {query}")
+        quoted = comment.replace("'", "''")
+        connection.execute(f"COMMENT ON VIEW {name} IS '{quoted}'")
+    mark = json.dumps(views_mark())
+    connection.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", [_VIEWS_KEY, mark])
+    connection.execute("COMMIT")
 
 
 def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:

@@ -69,8 +69,10 @@ def kept_aside(folder: Path) -> list[tuple[Path, ProbeRecord]]:
 def _figure_row(figure: Figure) -> list[Any]:
     if isinstance(figure, Speed):
         axes = figure.axes
-        places = [axes.context_tokens, axes.prompt_tokens, axes.output_tokens, axes.concurrency,
-                  axes.cached_prefix_tokens, axes.model, axes.quant, axes.kv_quant, axes.engine, axes.hardware]  # fmt: skip
+        places: list[Any] = [
+            axes.context_tokens, axes.prompt_tokens, axes.output_tokens, axes.concurrency,
+            axes.cached_prefix_tokens, axes.model, axes.quant, axes.kv_quant, axes.engine, axes.hardware,
+        ]  # fmt: skip
         kind: str | None = figure.kind
     else:
         places, kind = [None] * 10, None

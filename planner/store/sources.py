@@ -68,7 +68,7 @@ def fingerprint(roots: tuple[Path, ...], versions: tuple[str, ...]) -> str:
 
 
 def store_record(database: Database, folders: Folders, record: ProbeRecord) -> None:
-    """Store a probe record; where the database cannot take it now, keep it in a file that the next start takes in.
+    """Store a probe record; where the database cannot take it now, keep it in a file for the next start.
 
     Raises EnvironmentFault, naming that file, when the database cannot be written.
     """
@@ -76,13 +76,11 @@ def store_record(database: Database, folders: Folders, record: ProbeRecord) -> N
         database.write_probe(record)
     except EnvironmentFault as fault:
         path = keep_aside(_aside(folders), record)
-        hint = f"{fault.hint} The record is kept in {path} and is stored at the next start that finds a database."
+        hint = f"{fault.hint} The record is kept in {path} until the database can take it."
         raise type(fault)(fault.message, hint.strip()) from fault
 
 
-def _from_database(
-    database: Database, folders: Folders, shipped: Path, prices: PriceSource, mark: str
-) -> Sources:
+def _from_database(database: Database, folders: Folders, shipped: Path, prices: PriceSource, mark: str) -> Sources:
     _take_in(database, folders)
     stored = database.stored(mark)
     warnings = tuple(f"The stored probe record {name} cannot be read." for name in stored.broken_probes)
@@ -99,7 +97,7 @@ def _from_database(
 
 
 def measurement_rows(root: Path) -> Iterator[tuple[str, int, str]]:
-    """Yield (file, line, row as JSON) of the measurement tables; raises InputError naming a file that is no table."""
+    """Yield (file, line, row as JSON) of the measurement tables; raises InputError naming a broken file."""
     for path in sorted((root / "measurements").glob("*.csv")):
         text = read_text(path, limit=MAX_CSV_BYTES, what="a measurement table")
         try:

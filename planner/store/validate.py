@@ -25,7 +25,7 @@ _POSITIVE = {
     "FxRate": ("rate",),
     "Engine": ("memory_fraction", "max_batch"),
 }  # fmt: skip
-"""What cannot be zero: a device without bandwidth or an hour without a price is unknown, and then left out."""
+"""What cannot be zero: a device without bandwidth or an hour without a price is unknown and left out."""
 
 
 def build(model: type[Model], values: Mapping[str, Any], where: str) -> Model:

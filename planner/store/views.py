@@ -2,111 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterable
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from planner.domain.prices import TokenRates
+from planner.store.kinds import KINDS
+
+_LAST = ("notes", "source", "as_of")
 
 
-def _columns(fields: Mapping[str, str]) -> str:
-    """Return select items that read typed fields out of the JSON body."""
-    parts = []
-    for name, kind in fields.items():
-        text = f"body->>'$.{name}'"
-        parts.append(f"{text} AS {name}" if kind == "text" else f"TRY_CAST({text} AS {kind}) AS {name}")
-    return ", ".join(parts)
+def _sql_type(annotation: Any) -> str:
+    """Return the SQL type of a domain field; tables and lists stay JSON."""
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = {_sql_type(part) for part in get_args(annotation) if part is not type(None)}
+        return kinds.pop() if len(kinds) == 1 else "JSON"
+    if annotation is bool:
+        return "BOOLEAN"
+    if annotation in (int, float):
+        return "DOUBLE"
+    if annotation is str or (get_origin(annotation) is not tuple and not _is_model(annotation)):
+        return "VARCHAR"
+    return "JSON"
 
 
-def _fields(text: Iterable[str] = (), numbers: Iterable[str] = (), flags: Iterable[str] = ()) -> dict[str, str]:
-    kinds = ((text, "text"), (numbers, "DOUBLE"), (flags, "BOOLEAN"))
-    return {name: kind for names, kind in kinds for name in names}
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-_END = _fields(["notes", "source", "as_of"])
-_RATES = ["input_usd_per_mtok", "cached_input_usd_per_mtok", "cache_write_usd_per_mtok", "cache_write_1h_usd_per_mtok",
-          "output_usd_per_mtok"]  # fmt: skip
+def _item(name: str, kind: str, body: str = "body", prefix: str = "") -> str:
+    path = f"'$.{prefix}{name}'"
+    alias = f"{prefix.replace('.', '_')}{name}"
+    if kind == "JSON":
+        return f"{body}->{path} AS {alias}"
+    return f"{body}->>{path} AS {alias}" if kind == "VARCHAR" else f"TRY_CAST({body}->>{path} AS {kind}) AS {alias}"
 
 
-def _profile_view(kind: str, fields: Mapping[str, str], before: str = "id, ") -> str:
-    return f"SELECT {before}{_columns({**fields, **_END})}, origin FROM profile WHERE kind = '{kind}' ORDER BY position"
+def _items(model: type[BaseModel], leave_out: Iterable[str] = ()) -> str:
+    """Return select items for all fields of a domain model, source and date last."""
+    skipped = {*leave_out, "id", "origin"}
+    names = [name for name in model.model_fields if name not in skipped and name not in _LAST]
+    names += [name for name in _LAST if name in model.model_fields]
+    return ", ".join(_item(name, _sql_type(model.model_fields[name].annotation)) for name in names)
 
 
-_HARDWARE = {
-    **_fields(["name", "vendor", "kind"]),
-    **_fields([], ["memory_gb", "memory_bandwidth_gb_s", "fp16_dense_tflops", "fp8_dense_tflops", "int8_dense_tops",
-                   "fp4_dense_tflops", "interconnect_gb_s", "tdp_w"], ["unified_memory"]),
-    "release_date": "text",
-}  # fmt: skip
-_MODELS = _fields(
-    ["hf_repo", "attention_type", "native_quant", "licence"],
-    ["params_total_b", "params_active_b", "layers", "hidden_size", "kv_heads", "head_dim", "full_layers",
-     "sliding_layers", "sliding_window", "linear_layers", "kv_lora_rank", "num_experts", "experts_per_token",
-     "max_context"],
+def _of_kind(name: str, extra: str = "", leave_out: Iterable[str] = ()) -> str:
+    items = _items(KINDS[name].model, leave_out)
+    return f"SELECT id, {items}{extra}, origin FROM profile WHERE kind = '{name}' ORDER BY position"
+
+
+def _batch_rates() -> str:
+    rates = (_item(name, "DOUBLE", prefix="batch.") for name in TokenRates.model_fields)
+    return ", " + ", ".join(rates)
+
+
+def _device_prices() -> str:
+    model = KINDS["hardware"].model.model_fields["prices"].annotation
+    rows = "SELECT id, position, UNNEST(CAST(body->'$.prices' AS JSON[])) AS body FROM profile WHERE kind = 'hardware'"
+    return f"SELECT id, {_items(get_args(model)[0])} FROM ({rows}) ORDER BY position"
+
+
+_MEASURED_TEXT = (
+    "hardware", "model", "quant", "dtype_quant", "engine", "backend", "build", "engine_version", "test",
+    "confidence", "source_url", "date",
 )  # fmt: skip
-_MACHINES = _fields(["name", "hardware"], ["count", "complete_price_usd", "host_price_usd", "idle_w", "load_w", "ram_gb"])
-_ENGINES = _fields(
-    ["name", "borrows_from"], ["memory_fraction", "memory_overhead_gib", "max_batch"],
-    ["cpu", "cpu_offload", "continuous_batching", "prefix_cache", "speculative", "tensor_parallel"],
+_MEASURED_NUMBERS = (
+    "n_gpus", "context_depth", "batch", "tok_per_s", "input_len", "output_len", "concurrency",
+    "output_tok_per_s_total", "per_user_tok_per_s", "ttft_ms", "tpot_ms",
 )  # fmt: skip
-_PRICES = {
-    **_fields(["provider", "channel", "model", "name", "region"], _RATES),
-    **_fields(["retirement_date"], ["batch_window_hours", "max_context"]),
-}
-_CLOUDS = _fields(
-    ["provider", "instance", "gpu", "hardware", "price_type", "term", "region"],
-    ["count", "vcpus", "ram_gb", "usd_per_hour", "usd_per_gpu_hour"], ["weak"],
-)  # fmt: skip
-_TARIFFS = _fields(
-    ["country", "business_definition", "business_period", "household_period", "household_source", "grid_source"],
-    ["business_usd_per_kwh", "household_usd_per_kwh", "grid_gco2e_per_kwh"],
+_MEASURED = ", ".join(
+    [_item(name, "VARCHAR") for name in _MEASURED_TEXT] + [_item(name, "DOUBLE") for name in _MEASURED_NUMBERS]
 )
-_ASSUMPTIONS = _fields(["title", "unit"], ["low", "value", "high"])
-_RATE_LIMITS = _fields(["provider", "model", "tier"], ["rpm", "tpm_input", "tpm_output", "tpm_combined"])
-_RETIREMENTS = _fields(["provider", "channel", "model", "retirement_date", "status", "replacement"])
-_PROVISIONED = _fields(
-    ["vendor", "model", "unit", "term"],
-    ["tokens_per_minute_per_unit_input", "tokens_per_minute_per_unit_output", "minimum_units", "usd_per_unit_hour"],
-)
-_SPEEDS = _fields(["provider", "model", "metric"], ["output_tok_per_s", "ttft_s", "prompt_tokens"])
-_DEVICE_PRICES = {"usd": "DOUBLE", "condition": "text", "usd_low": "DOUBLE", "usd_high": "DOUBLE", "market": "text",
-                  "weak": "BOOLEAN", "notes": "text", "source": "text", "as_of": "text"}  # fmt: skip
-_BATCH = ", ".join(f"TRY_CAST(body->>'$.batch.{name}' AS DOUBLE) AS batch_{name}" for name in _RATES)
-_MEASUREMENTS = _fields(
-    ["hardware", "model", "quant", "dtype_quant", "engine", "backend", "build", "engine_version", "test", "confidence"],
-    ["n_gpus", "context_depth", "batch", "tok_per_s", "input_len", "output_len", "concurrency",
-     "output_tok_per_s_total", "per_user_tok_per_s", "ttft_ms", "tpot_ms"],
-)  # fmt: skip
 
 VIEWS: tuple[tuple[str, str, str], ...] = (
-    ("v_hardware", "Devices: memory, bandwidth, dense tensor rates, watts.", _profile_view("hardware", _HARDWARE)),
-    (
-        "v_hardware_prices",
-        "What devices sell for, one row per price, with date and market.",
-        f"SELECT id, {_columns(_DEVICE_PRICES)} FROM (SELECT id, position, "
-        "UNNEST(CAST(body->'$.prices' AS JSON[])) AS body FROM profile WHERE kind = 'hardware') ORDER BY position",
-    ),
-    ("v_machines", "Complete machines and hosts: price and watts.", _profile_view("machines", _MACHINES)),
-    ("v_models", "Open-weight models: shapes, attention, experts.", _profile_view("models", _MODELS)),
-    ("v_engines", "Inference engines and what they can do.", _profile_view("engines", _ENGINES)),
+    ("v_hardware", "Devices: memory, bandwidth, dense tensor rates, watts, prices.", _of_kind("hardware")),
+    ("v_hardware_prices", "What devices sell for, one row per price.", _device_prices()),
+    ("v_machines", "Complete machines and hosts: price and watts.", _of_kind("machines")),
+    ("v_models", "Open-weight models: shapes, attention, experts, who sells them.", _of_kind("models")),
+    ("v_engines", "Inference engines: what they can do, fitted efficiencies.", _of_kind("engines")),
     (
         "v_api_prices",
-        "US dollars per million tokens by provider and model; tiers and dated rates stay in `conditions` (JSON).",
-        f"SELECT id, {_columns(_PRICES)}, {_BATCH}, body->'$.tiers' AS tiers, body->'$.conditional' AS conditions, "
-        f"{_columns(_END)}, origin FROM profile WHERE kind = 'prices' ORDER BY position",
+        "US dollars per million tokens; tiers and dated or timed rates are JSON.",
+        _of_kind("prices", _batch_rates(), ("batch",)),
     ),
-    ("v_cloud_offers", "Instances rented by the hour.", _profile_view("clouds", _CLOUDS)),
-    ("v_tariffs", "Electricity price and grid carbon by country.", _profile_view("power", _TARIFFS)),
-    ("v_assumptions", "Shipped default ranges, basis `assumed`.", _profile_view("assumptions", _ASSUMPTIONS)),
-    ("v_rate_limits", "Requests and tokens a minute by tier.", _profile_view("rate_limits", _RATE_LIMITS)),
-    ("v_retirements", "Announced ends of hosted models.", _profile_view("retirements", _RETIREMENTS)),
-    ("v_provisioned", "Units of provisioned throughput.", _profile_view("provisioned", _PROVISIONED)),
-    ("v_published_speeds", "Hosted models' speeds as published.", _profile_view("speeds", _SPEEDS)),
+    ("v_cloud_offers", "Instances rented by the hour.", _of_kind("clouds")),
+    ("v_tariffs", "Electricity price and grid carbon by country.", _of_kind("power")),
+    ("v_assumptions", "Shipped default ranges, basis `assumed`.", _of_kind("assumptions")),
+    ("v_rate_limits", "Requests and tokens a minute by tier.", _of_kind("rate_limits")),
+    ("v_retirements", "Announced ends of hosted models.", _of_kind("retirements")),
+    ("v_provisioned", "Units of provisioned throughput.", _of_kind("provisioned")),
+    ("v_published_speeds", "Hosted models' speeds as published.", _of_kind("speeds")),
     (
         "v_probes",
         "Probe runs of this machine and of endpoints, newest first.",
-        "SELECT id, kind, status, ended_by, started_at, finished_at, hardware, model, quant, engine, engine_build, "
-        "tool_version FROM probe ORDER BY started_at DESC, id DESC",
+        "SELECT id, kind, status, ended_by, started_at, finished_at, hardware, model, quant, engine, "
+        "engine_build, tool_version FROM probe ORDER BY started_at DESC, id DESC",
     ),
     (
         "v_probe_figures",
-        "Every figure of every probe with its interval and axes.",
+        "Every figure of every probe with its interval and axes, newest probe first.",
         "SELECT f.* EXCLUDE (body), p.started_at FROM probe_figure f JOIN probe p ON p.id = f.probe_id "
         "ORDER BY p.started_at DESC, f.position",
     ),
@@ -117,9 +114,8 @@ VIEWS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "v_measurements",
-        "Published measurements shipped with the planner; all columns of a row are in `body`.",
-        f"SELECT file, line, {_columns(_MEASUREMENTS)}, body->>'$.source_url' AS source_url, body->>'$.date' AS date, "
-        "body FROM measurement ORDER BY file, line",
+        "Published measurements shipped with the planner; `body` has all columns of a row.",
+        f"SELECT file, line, {_MEASURED}, body FROM measurement ORDER BY file, line",
     ),
     (
         "v_overrides",
@@ -129,8 +125,13 @@ VIEWS: tuple[tuple[str, str, str], ...] = (
     (
         "docs",
         "The views and what they show.",
-        "SELECT view_name AS name, comment AS what FROM duckdb_views() WHERE NOT internal AND comment IS NOT NULL "
-        "ORDER BY view_name",
+        "SELECT view_name AS name, comment AS what FROM duckdb_views() "
+        "WHERE NOT internal AND comment IS NOT NULL ORDER BY view_name",
     ),
 )
 """(name, comment, query)"""
+
+
+def views_mark() -> str:
+    """Return a hash of all definitions: a database whose views are others gets them anew."""
+    return hashlib.sha256(repr(VIEWS).encode()).hexdigest()

@@ -165,7 +165,8 @@ def _run_build(support: DeviceSupport) -> Iterator[dict[str, Any]]:
     elapsed = time.monotonic() - started
     if code != 0:
         raise EnvironmentFault(
-            f"Building llama-cpp-python failed: {build_error(tail)}", f"The command was: {' '.join(support.command)}"
+            f"Building llama-cpp-python failed: {build_error(tail)}",
+            f"The command was: {' '.join(support.command)}",
         )
     if not device_support().available:
         raise EnvironmentFault("llama-cpp-python was built but cannot be found by this Python.")
@@ -196,7 +197,8 @@ def _start(command: tuple[str, ...]) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "CMAKE_ARGS": arguments}
     try:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment,
+            command, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=os.name == "posix",
         )  # fmt: skip
     except OSError as error:
@@ -227,7 +229,8 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def _progress(text: str, seconds: float, left: float, fraction: float | None) -> dict[str, Any]:
     done = None if fraction is None else round(fraction, 3)
     return {
-        "event": "progress", "text": text, "seconds": round(seconds, 1), "estimate_s": round(left, 1), "fraction": done,
+        "event": "progress", "text": text, "seconds": round(seconds, 1), "estimate_s": round(left, 1),
+        "fraction": done,
     }  # fmt: skip
 
 
@@ -263,7 +266,7 @@ def _xcode() -> bool:
 def _visual_studio() -> str | None:
     if shutil.which("cl"):
         return shutil.which("cl")
-    roots = (os.environ.get("ProgramFiles(x86)"), os.environ.get("ProgramFiles"))
+    roots = (os.environ.get("PROGRAMFILES(X86)"), os.environ.get("PROGRAMFILES"))
     for root in filter(None, roots):
         found = sorted(Path(root).glob("Microsoft Visual Studio/*/*/VC/Tools/MSVC/*/bin/Host*/*/cl.exe"))
         if found:
@@ -279,7 +282,8 @@ def _linux_family() -> str:
             if key in ("ID", "ID_LIKE"):
                 words |= set(value.strip('"').casefold().split())
     families = {
-        "debian": {"debian", "ubuntu"}, "fedora": {"fedora", "rhel", "centos"}, "suse": {"suse", "opensuse", "sles"},
+        "debian": {"debian", "ubuntu"}, "fedora": {"fedora", "rhel", "centos"},
+        "suse": {"suse", "opensuse", "sles"},
         "arch": {"arch"}, "alpine": {"alpine"},
     }  # fmt: skip
     return next((family for family, names in families.items() if words & names), "")

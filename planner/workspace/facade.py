@@ -20,7 +20,8 @@ from planner.store.kinds import find_kind
 from planner.store.library import library_from, with_aliases, with_inline
 from planner.store.profiles import Profile
 from planner.store.sources import PriceSource, Sources, gather, store_record
-from planner.workspace import device, doctor, local, workloads
+from planner.workspace import device, doctor, local, models, workloads
+from planner.workspace.doctor import Check
 from planner.workspace.probe_run import ProbeRun
 from planner.workspace.version import tool_version
 
@@ -34,8 +35,8 @@ _LAST_WORKLOAD = "last_workload"
 class Workspace:
     """A user's profiles, workloads, probe records and settings.
 
-    Files live under `home`, else PLANNER_HOME, else where the operating system wants them. The database is opened
-    for single operations only, so several planners can share it.
+    Files live under `home`, else PLANNER_HOME, else where the operating system wants them. The database is
+    opened for single operations only, so several planners can share it.
     """
 
     def __init__(self, home: Path | None = None, *, shipped: Path | None = None) -> None:
@@ -45,8 +46,6 @@ class Workspace:
         self._sources: Sources | None = None
         self._library: Library | None = None
         self._warnings: tuple[str, ...] = ()
-
-    # -- library ---------------------------------------------------------------------------------------------------
 
     def library(self) -> Library:
         """Return all profiles with prices, overrides, probe records and this machine as `local`.
@@ -59,8 +58,8 @@ class Workspace:
             if local.LOCAL not in library.hardware:
                 here = local.local_hardware(local.detect(), library.probes, date.today().isoformat())
                 library = replace(library, hardware={**library.hardware, local.LOCAL: here})
-                library = with_aliases(library)[0]
-            self._library = library
+            library = models.with_probed_models(library)
+            self._library = with_aliases(library)[0]
         return self._library
 
     def library_for(self, workload: Workload) -> Library:
@@ -80,8 +79,6 @@ class Workspace:
         """Forget what was read, so that the next question sees files and records as they are now."""
         self._sources = self._library = None
 
-    # -- workloads and plans -----------------------------------------------------------------------------------------
-
     def workload_names(self) -> list[str]:
         """Return the names of the shipped workloads."""
         return workloads.shipped_names(self._workload_folder)
@@ -91,7 +88,7 @@ class Workspace:
         return workloads.workload_path(name_or_path, self._workload_folder)
 
     def load_workload(self, name_or_path: str | Path) -> Workload:
-        """Return a workload by shipped name or path; raises InputError naming file, key and the nearest valid one."""
+        """Return a workload by shipped name or path; raises InputError naming file, key and nearest key."""
         path = self.workload_path(name_or_path)
         workload = workloads.read_workload(path)
         workloads.check_ids(workload, self.library_for(workload), str(path))
@@ -131,8 +128,6 @@ class Workspace:
 
         return plan(workload, self.library_for(workload), today)
 
-    # -- profiles ----------------------------------------------------------------------------------------------------
-
     def profile(self, kind: str, profile_id: str) -> Profile:
         """Return one profile of a kind; raises InputError naming the nearest id."""
         from planner.store.overrides import find_profile  # noqa: PLC0415
@@ -147,7 +142,7 @@ class Workspace:
         return Path(found.path) if found.path else override_path(self.folders.profiles, found)
 
     def override(self, kind: str, profile_id: str, field: str, value: Any) -> Path:
-        """Set one field of a profile in the user's config folder; raises InputError for a wrong field or value."""
+        """Set one field of a profile in the user's folder; raises InputError for a wrong field or value."""
         from planner.store.overrides import override  # noqa: PLC0415
 
         path = override(self.folders.profiles, self.profile(kind, profile_id), field, value)
@@ -168,14 +163,12 @@ class Workspace:
 
         return overrides_of(self.profiles())
 
-    # -- probes ------------------------------------------------------------------------------------------------------
-
     def probes(self) -> tuple[ProbeRecord, ...]:
         """Return the stored probe records, newest first."""
         return self._database.probes()[0]
 
     def probe(self, probe_id: str) -> ProbeRecord:
-        """Return one record by id or by an unambiguous beginning of it; raises InputError naming the nearest."""
+        """Return one record by id or an unambiguous beginning of it; raises InputError naming the nearest."""
         records = self.probes()
         found = [record for record in records if record.id == probe_id]
         found = found or [record for record in records if probe_id and record.id.startswith(probe_id)]
@@ -187,13 +180,24 @@ class Workspace:
         raise InputError(f"There is no probe record {probe_id!r}.", hint)
 
     def store_probe(self, record: ProbeRecord) -> None:
-        """Store a record; where the database cannot take it, it is kept in a file and the error says which."""
+        """Store a record; where the database cannot take it, it is kept in a file that the error names."""
         store_record(self._database, self.folders, record)
         self.refresh()
 
     def run_probe(self, args: Sequence[str]) -> ProbeRun:
-        """Start `python -m probes …` in a child process; iterating yields its events and stores its record."""
-        return ProbeRun(args, self.store_probe)
+        """Start `python -m probes …` in a child process; iterating yields events and stores the record.
+
+        A model file is identified first: as a profile's model where name and shape agree, else by its own name.
+        Raises InputError for a broken model file.
+        """
+        arguments, facts = models.identified(list(args), self.library)
+
+        def keep(record: ProbeRecord) -> ProbeRecord:
+            full = models.with_facts(record, facts)
+            self.store_probe(full)
+            return full
+
+        return ProbeRun(arguments, keep)
 
     def device_support(self) -> device.DeviceSupport:
         """Return whether the device probe can run here, and how it would be built."""
@@ -203,15 +207,13 @@ class Workspace:
         """Build llama-cpp-python, yielding progress events."""
         return device.build_device_support()
 
-    # -- the rest ----------------------------------------------------------------------------------------------------
-
     def sql(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Return columns and rows of a read-only query over the documented views."""
         self.refresh()
         self._gathered()
         return self._database.query(query)
 
-    def doctor(self) -> tuple[doctor.Check, ...]:
+    def doctor(self) -> tuple[Check, ...]:
         """Look at everything the planner needs and say what is wrong and how to mend it."""
         today = date.today()
         return (
@@ -243,12 +245,12 @@ class Workspace:
         finder = finders.get(find_kind(kind).name)
         return finder(name).id if finder else name
 
-    def _check_database(self) -> doctor.Check:
+    def _check_database(self) -> Check:
         self._database.prepare()
         count = len(self._database.probes()[0])
-        return doctor.Check("database", "ok", f"{self._database.path}, {count} probe records")
+        return Check("database", "ok", f"{self._database.path}, {count} probe records")
 
-    def _check_profiles(self) -> doctor.Check:
+    def _check_profiles(self) -> Check:
         self.refresh()
         library, warnings = self.library(), self.warnings()
         detail = (
@@ -256,12 +258,12 @@ class Workspace:
             f"{len(library.clouds)} cloud offers, {len(self.overrides())} overridden fields"
         )
         if warnings:
-            return doctor.Check("profiles", "warn", detail, warnings[0])
-        return doctor.Check("profiles", "ok", detail)
+            return Check("profiles", "warn", detail, warnings[0])
+        return Check("profiles", "ok", detail)
 
-    def _check_prices(self, today: date) -> doctor.Check:
+    def _check_prices(self, today: date) -> Check:
         prices = [price for price in self.library().prices if price.origin == "genai-prices"]
         newest = max((price.as_of for price in prices), default=None)
         if newest is None:
-            return doctor.Check("API prices", "fail", "no API prices", "Reinstall genai-prices.")
+            return Check("API prices", "fail", "no API prices", "Reinstall genai-prices.")
         return doctor.prices_check(installed_version(), newest, len(prices), today)

@@ -23,27 +23,31 @@ from planner.domain.probe import ProbeRecord
 Event = dict[str, Any]
 _TAIL_LINES = 40
 _MAX_LINE = 32 * 1024 * 1024
-_GRACE_SECONDS = 0.7
+_GRACE_SECONDS = 0.5
+_CANCEL_SECONDS = 4.0
+"""How long a cancelled probe may take to send its record before it is killed."""
 
 
 class ProbeRun:
     """One run of `python -m probes`: iterate for its events, `cancel()` at any time from any thread.
 
-    The child ends when its stdin closes, so it never outlives the planner. The last event is the record, which has
-    been stored by then. Raises ProbeError when the child dies or ends without a record, InputError when it refuses
-    its arguments.
+    The child ends when its stdin closes, so it never outlives the planner. The record is stored before its event
+    is yielded. Raises ProbeError when the probe failed, crashed or sent no record, InputError when it was refused.
     """
 
-    def __init__(self, args: Sequence[str], store: Callable[[ProbeRecord], None], program: Sequence[str] = ()) -> None:
+    def __init__(
+        self, args: Sequence[str], store: Callable[[ProbeRecord], ProbeRecord], program: Sequence[str] = ()
+    ) -> None:
         self.record: ProbeRecord | None = None
         self._store = store
         self._cancelled = False
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
-        self._errors: list[str] = []
+        self._error: tuple[str, str] | None = None
         command = [*(program or (sys.executable, "-m", "probes")), *args]
         try:
             self._child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=child_environment(),
+                command, env=child_environment(),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 # Ctrl-C goes to the planner, which then ends the child in order and stores what it has.
                 start_new_session=os.name == "posix",
             )  # fmt: skip
@@ -70,7 +74,7 @@ class ProbeRun:
                 if event["event"] == "record":
                     self._take(event)
                 elif event["event"] == "error":
-                    self._errors.append(str(event.get("text") or event.get("message") or "unknown error"))
+                    self._error = str(event.get("message") or "unknown error"), str(event.get("hint") or "")
                 yield event
         except KeyboardInterrupt:
             self.cancel()
@@ -79,16 +83,16 @@ class ProbeRun:
         self._finish()
 
     def cancel(self) -> None:
-        """Ask the child to stop: its stdin closes, then it is told, and at last killed. Safe to call twice."""
+        """Ask the child to stop and to send what it has; it is killed if it doesn't. Safe to call twice."""
         self._cancelled = True
-        self._close_stdin()
         if self._child.poll() is None:
+            # Its stdin stays open: closing that ends the child without a record.
             with contextlib.suppress(ProcessLookupError):
                 self._child.terminate()
             threading.Thread(target=self._kill_later, name="probe-kill", daemon=True).start()
 
     def close(self) -> None:
-        """End the child at once and free its pipes."""
+        """End the child at once, without a record, and free its pipes."""
         self._close_stdin()
         if self._child.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -114,7 +118,8 @@ class ProbeRun:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])
             raise ProbeError(f"The probe's record cannot be read: {where}: {first['msg']}.") from error
-        self._store(self.record)
+        self.record = self._store(self.record)
+        event["record"] = self.record.model_dump(mode="json", by_alias=True)
 
     def _collect_rest(self) -> None:
         """Read what a cancelled child still says; its partial record is worth keeping."""
@@ -129,14 +134,16 @@ class ProbeRun:
         code = self._child.wait()
         self._drain.join(2)
         self._close_stdin()
-        if self.record is not None or self._cancelled:
+        if self._cancelled or (self.record is not None and self.record.status != "failed"):
             return
-        said = self._errors[-1] if self._errors else (self._tail[-1] if self._tail else "it gave no reason")
+        message, hint = self._error or ("", "")
         if code < 0:
-            raise ProbeError(f"The probe crashed ({signal_words(-code)}).", _last(self._tail))
+            raise ProbeError(f"The probe crashed ({signal_words(-code)}).", hint or _last(self._tail))
         if code == InputError.exit_code:
-            raise InputError(said)
-        raise ProbeError(f"The probe ended without a record (exit code {code}): {said}")
+            raise InputError(message or "The probe was refused.", hint or _last(self._tail))
+        if message:
+            raise ProbeError(message, hint)
+        raise ProbeError(f"The probe ended without a record (exit code {code}).", _last(self._tail))
 
     def _read_stderr(self) -> None:
         assert self._child.stderr is not None
@@ -153,7 +160,7 @@ class ProbeRun:
 
     def _kill_later(self) -> None:
         try:
-            self._child.wait(_GRACE_SECONDS)
+            self._child.wait(_CANCEL_SECONDS)
         except subprocess.TimeoutExpired:
             self._child.kill()
 
@@ -163,13 +170,18 @@ def child_environment() -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[2])
     known = os.environ.get("PYTHONPATH", "")
     paths = [root, *(part for part in known.split(os.pathsep) if part and part != root)]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONIOENCODING": "utf-8",
+    }
 
 
 def signal_words(number: int) -> str:
     """Return what a deadly signal means to a person."""
     words = {
-        "SIGSEGV": "it touched memory that is not its own: often a model file or a build the engine cannot handle",
+        "SIGSEGV": "it touched memory that is not its own: often a model file the engine cannot handle",
         "SIGILL": "this CPU lacks an instruction the build uses: rebuild llama-cpp-python on this machine",
         "SIGKILL": "the system killed it: usually too little memory",
         "SIGABRT": "the engine gave up on an internal check",

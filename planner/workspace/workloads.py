@@ -1,4 +1,4 @@
-"""Workload files: found by name or path, checked, changed by `key=value`, and saved without losing comments."""
+"""Workload files: found by name or path, checked, and changed by `key=value`."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def check_ids(workload: Workload, library: Library, where: str) -> None:
 def apply_sets(workload: Workload, sets: Iterable[str]) -> Workload:
     """Return the workload with `key=value` settings applied, such as `demand.users=60` or `mix.0.share=0.5`.
 
-    Values are read as TOML where they are TOML, else as text. Raises InputError naming the setting and the nearest key.
+    Values are read as TOML where they are TOML, else as text. Raises InputError naming the setting and the
+    nearest key.
     """
     settings = list(sets)
     if not settings:
