@@ -72,7 +72,7 @@ _SAME_AS = {
 """Other spellings, and mixes that differ too little or too irregularly for bits of their own."""
 
 _NAMES = sorted({*QUANTS, *_SAME_AS}, key=len, reverse=True)
-_WORD = re.compile(r"(?<![a-z0-9])(" + "|".join(map(re.escape, _NAMES)) + r")(?![a-z0-9])")
+_WORD = re.compile(r"(?<![a-z0-9])(" + "|".join(map(re.escape, _NAMES)) + r")(?![a-z0-9_])")
 _MLX_BITS = re.compile(r"(?<![a-z0-9])([4568])[ -]?bit|\boq([4568])")
 _FILE_ONLY = re.compile(r"^[\d.]+ ?gib file$")
 
@@ -99,8 +99,9 @@ def parse_quant(text: str) -> Quant:
 
 
 def _first(text: str) -> Quant | None:
-    # Dashes separate words ("ud-q4_k_xl"), underscores belong to names; "_r4" marks the same bits, repacked.
-    text = re.sub(r"_r[48]\b", "", text)
+    # Dashes separate words ("ud-q4_k_xl"), underscores belong to names, but for "_r4" (the same bits, repacked) and
+    # between two names ("iq3_s_iq3_xxs").
+    text = re.sub(r"_r[48]\b|_(?=i?q\d)", " ", text)
     words = _WORD.search(text)
     if words is not None:
         return QUANTS[_SAME_AS.get(words[1], words[1])]
