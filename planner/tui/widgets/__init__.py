@@ -1,0 +1,1 @@
+"""Widgets: each shows one kind of value and computes nothing."""

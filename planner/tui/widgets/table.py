@@ -1,0 +1,116 @@
+"""A table for at most 500 rows: fixed widths, columns dropped by priority, vi keys, copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.text import Text
+from textual import events
+from textual.widgets import DataTable
+
+from planner.tui.actions import TABLE, bindings_for
+
+ROW_LIMIT = 500
+"""Textual's table takes about 0.2 s for this many rows; more are filtered before."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: `width` in characters (0 = takes what is left), and its rank when space runs out (0 stays)."""
+
+    key: str
+    title: str
+    width: int
+    rank: int = 0
+    align: Literal["left", "right"] = "left"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row with a stable key and one cell per column."""
+
+    key: str
+    cells: tuple[Text, ...]
+
+
+class KeyTable(DataTable[Text]):
+    """A DataTable that lays out its columns for its width and keeps the cursor on the same row."""
+
+    BINDINGS = bindings_for(TABLE)  # type: ignore[assignment]
+    HELP = "Arrows or j/k move, g/G go to the ends, Enter opens the row, y copies it."
+
+    def __init__(self, columns: Sequence[Column], id: str | None = None, least_flex: int = 14) -> None:
+        super().__init__(id=id, cursor_type="row", zebra_stripes=True)
+        self.all_columns = tuple(columns)
+        self.rows_shown: tuple[Row, ...] = ()
+        self._least_flex = least_flex
+        self._laid_out_for = -1
+
+    def fill(self, rows: Sequence[Row]) -> None:
+        """Show these rows; the cursor stays on the row with the same key, if it is still there."""
+        self.rows_shown = tuple(rows[:ROW_LIMIT])
+        self._lay_out()
+
+    def titles(self, titles: dict[str, str]) -> None:
+        """Change the titles of some columns, such as the mark of the sorted one."""
+        self.all_columns = tuple(
+            Column(c.key, titles.get(c.key, c.title), c.width, c.rank, c.align) for c in self.all_columns
+        )
+
+    @property
+    def selected(self) -> str | None:
+        """Return the key of the row under the cursor."""
+        if not 0 <= self.cursor_row < len(self.rows_shown):
+            return None
+        return self.rows_shown[self.cursor_row].key
+
+    def select(self, key: str) -> None:
+        """Put the cursor on the row with this key, if there is one."""
+        at = next((index for index, row in enumerate(self.rows_shown) if row.key == key), None)
+        if at is not None:
+            self.move_cursor(row=at, animate=False)
+
+    def copy_text(self) -> str:
+        """Return the row under the cursor as `title: value` lines."""
+        if self.selected is None:
+            return ""
+        cells = self.rows_shown[self.cursor_row].cells
+        return "\n".join(f"{c.title}: {cell.plain}" for c, cell in zip(self.all_columns, cells, strict=True))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the columns out again for another width."""
+        if event.size.width != self._laid_out_for:
+            self._lay_out()
+
+    def _visible(self) -> tuple[list[int], int]:
+        """Return the indexes of the columns that fit, and the width of the flexible one."""
+        room = self.size.width - 2
+        chosen = list(range(len(self.all_columns)))
+
+        def used() -> int:
+            return sum((self.all_columns[i].width or self._least_flex) + 2 * self.cell_padding for i in chosen)
+
+        while used() > room and any(self.all_columns[i].rank for i in chosen):
+            chosen.remove(max(chosen, key=lambda i: (self.all_columns[i].rank, i)))
+        flex = [i for i in chosen if not self.all_columns[i].width]
+        left = self._least_flex + max(room - used(), 0) // max(len(flex), 1)
+        return chosen, left
+
+    def _lay_out(self) -> None:
+        if not self.size.width:
+            return
+        self._laid_out_for = self.size.width
+        selected, scroll = self.selected, self.scroll_y
+        chosen, flex = self._visible()
+        self.clear(columns=True)
+        for index in chosen:
+            column = self.all_columns[index]
+            label = Text(column.title, justify=column.align)
+            self.add_column(label, width=column.width or flex, key=column.key)
+        for row in self.rows_shown:
+            self.add_row(*(row.cells[index] for index in chosen), key=row.key)
+        if selected is not None:
+            self.select(selected)
+        self.scroll_to(y=scroll, animate=False)
