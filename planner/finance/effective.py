@@ -1,5 +1,4 @@
-"""Cost of a million tokens of a machine: from its hourly price and speed, and split between input and output.
-"""
+"""Cost of a million tokens of a machine: from price and speed, and split between input and output."""
 
 from __future__ import annotations
 
