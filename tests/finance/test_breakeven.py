@@ -10,7 +10,7 @@ from planner.domain.plan import BreakEven
 from planner.finance.breakeven import break_even
 from planner.finance.costs import Amount, Component, Terms
 from planner.finance.crossings import bisect, sign_changes
-from planner.finance.over_months import month_point
+from planner.finance.over_months import cumulative, month_point
 from planner.finance.ranges import Range3
 from planner.finance.sides import Pair, Side, Today
 
@@ -177,3 +177,22 @@ def test_a_tie_is_no_crossing() -> None:
 def test_bisect_finds_a_root() -> None:
     found = bisect(lambda x: x**2 - 2, 0, 2)
     assert [change.at for change in found.changes] == pytest.approx([2**0.5])
+
+
+def test_replacement_trades_the_old_for_the_new_at_its_worth() -> None:
+    # 100 up front, a quarter left after its life of 4 months. At the end of month 4: 100 paid, 25 held = 75. At the
+    # start of month 5: 200 paid, 25 got, 100 held = 75. At the end of the 8 months: 200 - 25 - 25 = 150.
+    terms = Terms(8, life_months=4, residual_fraction=Range3.of(0.25), residual_at_month=4)
+    at_start, at_end = cumulative(own(100).components, terms, discounted=False, with_resale=True)
+    assert (at_end[1, 3], at_start[1, 4], at_end[1, 7]) == pytest.approx((75, 75, 150))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_range_of_the_api_price_becomes_bounds_of_the_volume(turned: bool) -> None:
+    # The box costs 100 / 10 = 10 a month; tokens at 8, 10 or 12.5 a million: 1.25 M, 1 M or 0.8 M.
+    sides = api(Range3(8, 10, 12.5)), own(100, load=0.1)
+    found = compare(*(sides[::-1] if turned else sides), Terms(10)).tokens_per_month
+    assert found.crossings is not None
+    (crossing,) = found.crossings
+    assert (crossing.low, crossing.value, crossing.high) == pytest.approx((0.8e6, 1e6, 1.25e6))
+    assert crossing.winner_above == "own"

@@ -143,6 +143,14 @@ def test_time_of_day_over_midnight(hour: float, expected: float) -> None:
     assert rates_at(price(conditional=(night,)), DAY, hour_utc=hour).usd_per_mtok["input"] == expected
 
 
+@pytest.mark.parametrize(("hour", "expected"), [(7.9, 2.0), (8.0, 1.0), (15.9, 1.0), (16.0, 2.0)])
+def test_time_of_day_includes_its_first_minute_and_not_its_last(hour: float, expected: float) -> None:
+    day = ConditionalRates(
+        start_time_utc="08:00", end_time_utc="16:00", input_usd_per_mtok=1.0, output_usd_per_mtok=5.0
+    )
+    assert rates_at(price(conditional=(day,)), DAY, hour_utc=hour).usd_per_mtok["input"] == expected
+
+
 def test_unknown_hours_leave_timed_rates_out_and_say_so() -> None:
     night = ConditionalRates(
         start_time_utc="16:30", end_time_utc="00:30", input_usd_per_mtok=1.0, output_usd_per_mtok=5.0
