@@ -238,12 +238,16 @@ class Workspace:
 
     def _resolved(self, kind: str, name: str) -> str:
         """Return the id behind an alias; kinds without aliases have ids only."""
-        finders = {
-            "hardware": self.library().find_hardware, "models": self.library().find_model,
-            "engines": self.library().find_engine,
-        }  # fmt: skip
-        finder = finders.get(find_kind(kind).name)
-        return finder(name).id if finder else name
+        library = self.library()
+        match find_kind(kind).name:
+            case "hardware":
+                return library.find_hardware(name).id
+            case "models":
+                return library.find_model(name).id
+            case "engines":
+                return library.find_engine(name).id
+            case _:
+                return name
 
     def _check_database(self) -> Check:
         self._database.prepare()

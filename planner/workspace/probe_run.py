@@ -32,7 +32,8 @@ class ProbeRun:
     """One run of `python -m probes`: iterate for its events, `cancel()` at any time from any thread.
 
     The child ends when its stdin closes, so it never outlives the planner. The record is stored before its event
-    is yielded. Raises ProbeError when the probe failed, crashed or sent no record, InputError when it was refused.
+    is yielded, also that of a failed probe. Raises ProbeError when the child crashed or sent no record, InputError
+    when it refused.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class ProbeRun:
         code = self._child.wait()
         self._drain.join(2)
         self._close_stdin()
-        if self._cancelled or (self.record is not None and self.record.status != "failed"):
+        if self._cancelled or self.record is not None:
             return
         message, hint = self._error or ("", "")
         if code < 0:
