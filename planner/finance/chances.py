@@ -57,14 +57,27 @@ def _costs(side: Side, terms: Terms, draws: int, seed: int) -> Array:
 
 def _weights(component: Component, terms: Terms) -> list[tuple[Amount, Array]]:
     """Return the even monthly cost of one dollar of each amount, for the best, likely and worst resale."""
-    found = []
-    for name in ("upfront_per_machine", "monthly_per_machine", "monthly_fixed", "variable"):
-        for amount in getattr(component, name):
-            one = dataclasses.replace(amount, usd=Range3.of(1.0))
-            bare = {field: () for field in ("upfront_per_machine", "monthly_per_machine", "monthly_fixed", "variable")}
-            alone = dataclasses.replace(component, **{**bare, name: (one,)})
-            found.append((amount, cost_levels((alone,), terms).all_in(1.0)))
+    bare = dataclasses.replace(
+        component, upfront_per_machine=(), monthly_per_machine=(), monthly_fixed=(), variable=()
+    )
+    found: list[tuple[Amount, Array]] = []
+    for amount in component.upfront_per_machine:
+        found.append((amount, _alone(dataclasses.replace(bare, upfront_per_machine=(_one(amount),)), terms)))
+    for amount in component.monthly_per_machine:
+        found.append((amount, _alone(dataclasses.replace(bare, monthly_per_machine=(_one(amount),)), terms)))
+    for amount in component.monthly_fixed:
+        found.append((amount, _alone(dataclasses.replace(bare, monthly_fixed=(_one(amount),)), terms)))
+    for amount in component.variable:
+        found.append((amount, _alone(dataclasses.replace(bare, variable=(_one(amount),)), terms)))
     return found
+
+
+def _one(amount: Amount) -> Amount:
+    return dataclasses.replace(amount, usd=Range3.of(1.0))
+
+
+def _alone(component: Component, terms: Terms) -> Array:
+    return cost_levels((component,), terms).all_in(1.0)
 
 
 def _places(key: str, draws: int, seed: int) -> Array:

@@ -33,12 +33,13 @@ def advice(
     out += _verify(chosen)
     out += _stand_in(options, chosen)
     out += _batch(workload, month)
-    if chosen is not None and chosen.path in ("owned", "mixed", "rented") and not workload.constraints.infrastructure_people:
-        out.append(Advice(id="people", text="Nobody runs infrastructure here: machines need somebody's hours every month, "
-                          "which the plan prices as an assumption."))  # fmt: skip
+    self_run = chosen is not None and chosen.path in ("owned", "mixed", "rented")
+    if self_run and not workload.constraints.infrastructure_people:
+        out.append(Advice(id="people", text="Nobody runs infrastructure here: machines need somebody's hours every "
+                          "month, which the plan prices as an assumption."))  # fmt: skip
     if any(slot.engine for option in options for slot in option.slots) and not _own_probe(library):
-        out.append(Advice(id="probe", text="Speeds of machines are estimates: run `planner probe device` on a machine of "
-                          "the kind you consider, and try a second engine before buying a second card."))  # fmt: skip
+        out.append(Advice(id="probe", text="Speeds of machines are estimates: run `planner probe device` on a machine "
+                          "like the one you consider, and try a second engine before a second card."))  # fmt: skip
     return tuple(out)
 
 
@@ -68,8 +69,8 @@ def warnings(workload: Workload, options: Sequence[Option], library: Library, to
 def _verify(chosen: Option | None) -> list[Advice]:
     if chosen is None or chosen.feasible != "unverified":
         return []
-    return [Advice(id="verify", text="The recommended option's speed is not verified: run `planner probe endpoint` against "
-                   "it from where your people sit.")]  # fmt: skip
+    return [Advice(id="verify", text="The recommended option's speed is not verified: run `planner probe endpoint` "
+                   "against it from where your people sit.")]  # fmt: skip
 
 
 def _stand_in(options: Sequence[Option], chosen: Option | None) -> list[Advice]:
@@ -82,8 +83,8 @@ def _stand_in(options: Sequence[Option], chosen: Option | None) -> list[Advice]:
     ratio = best.usd_per_month_all_in.number / max(chosen.usd_per_month_all_in.number, 1e-9)
     how = f"{ratio:.1f} times as much as" if ratio >= 1 else f"{1 - ratio:.0%} less than"
     text = (
-        f"Other weights, to be tested on your own tasks: {best.name} costs ${best.usd_per_month_all_in.number:,.0f} a month,"
-        f" {how} the recommendation."
+        f"Other weights, to be tested on your own tasks: {best.name} costs"
+        f" ${best.usd_per_month_all_in.number:,.0f} a month, {how} the recommendation."
     )
     return [Advice(id="stand-in", text=text)]
 

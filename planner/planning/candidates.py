@@ -1,4 +1,4 @@
-"""What could be tried: devices and counts that can be bought or rented, engines that run there, quantisations that suit."""
+"""What could be tried: devices and counts to buy or rent, engines that run there, quantisations that suit."""
 
 from __future__ import annotations
 

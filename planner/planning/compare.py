@@ -46,7 +46,7 @@ def side(draft: Draft) -> Side:
 def break_evens(
     best: Sequence[tuple[Draft, Option]], workload: Workload, month: MonthDemand, terms: Terms
 ) -> tuple[BreakEven, ...]:
-    """Return the break-even from each path's best option to each later path's: by token, managed, rented, owned, mixed."""
+    """Return the break-even from each path's best option to each later path's, in the order of PATHS."""
     found = []
     for (a, _), (b, _) in itertools.combinations(best, 2):
         tokens = a if a.path in ("api", "managed") else (b if b.path in ("api", "managed") else None)

@@ -158,7 +158,8 @@ class Drafting:
         """Yield the cheapest machines for each part apart."""
         if len(singles) < 2:
             return
-        good = [sorted((d for d in drafts if d.feasible == "yes" and not d.unpriced), key=by_cost) for drafts in singles]
+        usable = [[d for d in drafts if d.feasible == "yes" and not d.unpriced] for drafts in singles]
+        good = [sorted(drafts, key=by_cost) for drafts in usable]
         for combo in itertools.islice(itertools.product(*(drafts[:2] for drafts in good)), WAYS_COMBINED):
             yield self._joined(path, combo)
 

@@ -19,7 +19,8 @@ def explanations(
     out = [_demand(writing)]
     for draft, _ in best:
         option = written[draft.id]
-        out += [_upfront(draft, option), _month(draft, option), _all_in(writing, draft, option), _blended(writing, option)]
+        out += [_upfront(draft, option), _month(draft, option)]
+        out += [_all_in(writing, draft, option), _blended(writing, option)]
         out += [_speed(option, slot) for slot in option.slots]
         out += [_ttft(option, slot) for slot in option.slots]
     return tuple(out)
@@ -87,7 +88,8 @@ def _blended(writing: Writing, option: Option) -> Explanation:
         ("tokens a month", f"{writing.month.tokens_per_month:,.0f}"),
     ]
     return _explanation(
-        option, "usd_per_mtok.blended", option.usd_per_mtok.blended, "all-in cost a month / million tokens a month", inputs,
+        option, "usd_per_mtok.blended", option.usd_per_mtok.blended, "all-in cost a month / million tokens a month",
+        inputs,
         ("demand.users", "request.input_tokens", "request.output_tokens"),
     )  # fmt: skip
 
@@ -110,8 +112,9 @@ def _speed(option: Option, slot: Slot) -> Explanation:
 def _ttft(option: Option, slot: Slot) -> Explanation:
     inputs = [("prefill", _figure(slot.prefill_tok_s)), ("utilisation", _figure(slot.utilisation))]
     return _explanation(
-        option, f"{slot.mix}.ttft_s", slot.ttft_s, "uncached prompt tokens / prefill speed + waiting in the busiest hour",
-        inputs, ("request.shared_prefix_tokens", "demand.peak_factor"),
+        option, f"{slot.mix}.ttft_s", slot.ttft_s,
+        "uncached prompt tokens / prefill speed + waiting in the busiest hour", inputs,
+        ("request.shared_prefix_tokens", "demand.peak_factor"),
     )  # fmt: skip
 
 
@@ -119,8 +122,8 @@ def _explanation(
     option: Option, name: str, figure: Figure, formula: str, inputs: Sequence[tuple[str, str]], keys: tuple[str, ...]
 ) -> Explanation:
     return Explanation(
-        key=f"{option.path}.{name}", formula=formula, inputs=tuple(inputs), result=_figure(figure), source=figure.source,
-        change_with=keys,
+        key=f"{option.path}.{name}", formula=formula, inputs=tuple(inputs), result=_figure(figure),
+        source=figure.source, change_with=keys,
     )  # fmt: skip
 
 

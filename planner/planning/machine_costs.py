@@ -56,9 +56,12 @@ def owned(
     tariff = electricity(workload.money, library.tariffs, today)
     if tariff is None:
         kind = workload.money.tariff_kind
-        return Priced(None, f"no {kind} electricity tariff for {workload.money.country!r}: set money.tariff_usd_per_kwh")
+        where = repr(workload.money.country)
+        return Priced(None, f"no {kind} electricity tariff for {where}: set money.tariff_usd_per_kwh")
     pue = known(library.assumptions, _pue_id(hardware), workload.money.pue, "money.pue", today)
-    month = machine_energy(power.idle.range, power.load.range, 1.0, pue.range, tariff.range)
+    month = machine_energy(
+        power.idle.range, power.load.range, utilisation=1.0, pue=pue.range, usd_per_kwh=tariff.range
+    )
     busy_months = work.busy_hours_per_month / HOURS_PER_MONTH
     price = _sum(hardware_amounts)
     install = known(library.assumptions, "install_usd", workload.money.install_usd, "money.install_usd", today)
@@ -131,7 +134,8 @@ def _purchase(
     devices = _figure_amount(f"Hardware: {machine_name(hardware, count)}", unit, count)
     if whole:
         return (devices,), None
-    host = known(library.assumptions, _host_id(hardware, count), workload.money.host_price_usd, "money.host_price_usd", today)
+    typed = workload.money.host_price_usd
+    host = known(library.assumptions, _host_id(hardware, count), typed, "money.host_price_usd", today)
     return (devices, _amount("Host machine", host.range, host, hardware=True)), None
 
 
@@ -195,12 +199,11 @@ def _plus(board: Known, count: int, host: Known) -> Known:
 
 def _people(workload: Workload, library: Library, today: str) -> tuple[Amount, ...]:
     money = workload.money
+    defaults = library.assumptions
     hours = known(
-        library.assumptions, "people_hours_per_month", money.people_hours_per_month, "money.people_hours_per_month", today
+        defaults, "people_hours_per_month", money.people_hours_per_month, "money.people_hours_per_month", today
     )
-    wage = known(
-        library.assumptions, "people_usd_per_hour", money.people_usd_per_hour, "money.people_usd_per_hour", today
-    )
+    wage = known(defaults, "people_usd_per_hour", money.people_usd_per_hour, "money.people_usd_per_hour", today)
     label = Known(hours.range.product(wage.range), Basis.ASSUMED, f"{hours.source}; {wage.source}", hours.as_of)
     return (_amount("People's hours", label.range, label),)
 

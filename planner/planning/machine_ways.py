@@ -77,7 +77,12 @@ class NoWay:
 
 
 def machine_way(
-    workload: Workload, library: Library, month: MonthDemand, parts: Sequence[PartDemand], hardware: Hardware, count: int
+    workload: Workload,
+    library: Library,
+    month: MonthDemand,
+    parts: Sequence[PartDemand],
+    hardware: Hardware,
+    count: int,
 ) -> MachineWay | NoWay:
     """Return the best way of serving parts together on one machine type: feasible first, then least load."""
     models = [library.find_model(part.part.model) for part in parts]
@@ -216,5 +221,6 @@ def _context_reasons(workload: Workload, placements: Sequence[Placement]) -> lis
             reasons.append(f"{placement.setup.model.id} reads at most {limit:,} tokens, the workload needs {need:,}")
         room = placement.served.max_context_tokens
         if longest and room is not None and longest > room:
-            reasons.append(f"{placement.setup.model.id}: memory holds {room:,} tokens of context, {longest:,} are needed")
+            held = f"memory holds {room:,} tokens of context, {longest:,} are needed"
+            reasons.append(f"{placement.setup.model.id}: {held}")
     return reasons

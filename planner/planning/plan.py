@@ -69,7 +69,8 @@ def _terms(workload: Workload, library: Library, today: datetime.date) -> Terms:
 
 
 def _reference(drafts: Sequence[Draft]) -> Draft | None:
-    tokens = [d for d in drafts if d.path in ("api", "managed") and d.components and not d.unpriced and d.feasible != "no"]
+    usable = [draft for draft in drafts if draft.components and not draft.unpriced and draft.feasible != "no"]
+    tokens = [draft for draft in usable if draft.path in ("api", "managed")]
     same = [draft for draft in tokens if draft.same_weights] or tokens
     return min(same, key=by_cost, default=None)
 
@@ -109,7 +110,8 @@ def _with_chances(
                 source="share of seeded draws over all ranges in which this is the cheapest of the paths' best options",
             )  # fmt: skip
         else:
-            figure = unknown("probability", Basis.ASSUMED, "only the best option of each path is drawn against the others")
+            why = "only the best option of each path is drawn against the others"
+            figure = unknown("probability", Basis.ASSUMED, why)
         out.append(found.model_copy(update={"p_wins": figure}))
     return out
 

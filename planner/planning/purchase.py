@@ -25,7 +25,7 @@ def device_price(hardware: Hardware) -> Figure:
 
 
 def machine_price(library: Library, hardware: Hardware, count: int) -> tuple[Figure, Machine] | None:
-    """Return the median complete price of machines with these devices, and the machine it is; None when there is none."""
+    """Return the median complete price of machines with these devices and that machine; None without any."""
     found = [
         machine
         for machine in library.machines.values()

@@ -123,7 +123,9 @@ def _way(
     hit = demand.request.cache_hit_rate
     writes = price.cache_write_usd_per_mtok is not None
     per_call = demand.tasks_per_month
-    calls = tuple(Calls(per_call, _usage(call.prompt, call.cached, call.generated, hit, writes)) for call in demand.calls)
+    calls = tuple(
+        Calls(per_call, _usage(call.prompt, call.cached, call.generated, hit, writes)) for call in demand.calls
+    )
     chat = monthly_variable(price, calls, start=today, horizon_months=horizon) if per_call else MonthlyTokens(())
     jobs = [_job_money(price, job, today, horizon) for job in demand.batches]
     reason = chat.reason or next((money.reason for money, _usd in jobs if money.reason), None)
@@ -189,7 +191,8 @@ def _probed(way: TokenWay, library: Library) -> tuple[Speed, Figure, Speed] | No
             continue
         decode = _single(record.figures, "decode_per_request")
         prefill = _single(record.figures, "prefill")
-        ttft = next((f for f in record.figures if not isinstance(f, Speed) and f.unit == "s" and "TTFT" in f.source), None)
+        times = [f for f in record.figures if not isinstance(f, Speed) and f.unit == "s"]
+        ttft = next((f for f in times if "TTFT" in f.source), None)
         if decode is None:
             continue
         axes = decode.axes

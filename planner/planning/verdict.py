@@ -38,7 +38,8 @@ def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_
     elif best.path in TOKENS_PATHS:
         flips = _flip(break_evens, best, other)
         verb = "the cheapest machine that meets the targets" if other.path == "owned" else "the best mix with a machine"
-        parts += [f"{verb} ({other.name}) costs {_usd(other)}", _turning(flips, break_evens, best, other, tokens_per_month)]
+        turning = _turning(flips, break_evens, best, other, tokens_per_month)
+        parts += [f"{verb} ({other.name}) costs {_usd(other)}", turning]
     else:
         flips = _flip(break_evens, other, best)
         parts += [f"{other.name} costs {_usd(other)}", _below(flips, tokens_per_month, best)]
@@ -76,7 +77,8 @@ def _flip(break_evens: Sequence[BreakEven], start: Option, end: Option) -> Figur
         return unknown("tokens/month", Basis.ASSUMED, point.reason)
     first = wins[0]
     return Figure(
-        value=first.value, low=min(first.low or first.value, first.value), high=max(first.high or first.value, first.value),
+        value=first.value, low=min(first.low or first.value, first.value),
+        high=max(first.high or first.value, first.value),
         unit="tokens/month", basis=start.basis.money, source=f"break-even {start.id} → {end.id}",
         as_of=start.usd_per_month_all_in.as_of,
     )  # fmt: skip
