@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Rows = list[tuple[Any, ...]]
+_VIEWS_HINT = "`SELECT * FROM docs` lists the views."
 
 
 @dataclass(frozen=True)
@@ -155,12 +156,15 @@ class Database:
         with connected(self.path, read_only=True, locked_down=True, retry_s=self.retry_s) as connection:
             try:
                 done = connection.execute(sql)
+                # DuckDB returns nothing for an empty text.
+                if not isinstance(done, duckdb.DuckDBPyConnection):
+                    raise InputError("The query is empty.", _VIEWS_HINT)
                 return [column[0] for column in done.description or ()], done.fetchall()
             except (duckdb.IOException, duckdb.FatalException):
                 raise
             except duckdb.Error as error:
-                hint = "`SELECT * FROM docs` lists the views."
-                raise InputError(f"The query does not work: {' '.join(str(error).split())}", hint) from error
+                words = " ".join(str(error).split())
+                raise InputError(f"The query does not work: {words}", _VIEWS_HINT) from error
 
 
 def insert_columns(connection: duckdb.DuckDBPyConnection, table: str, columns: list[list[Any]]) -> None:
