@@ -122,14 +122,16 @@ def bindings_for(place: str) -> list[Binding]:
     return [
         Binding(
             action.key, action.call, action.label, show=action.footer, id=action.id, tooltip=action.tooltip,
-            key_display=_display(action.keys[0]),
+            key_display=_display(action),
         )
         for action in actions_for(place)
     ]  # fmt: skip
 
 
-def _display(key: str) -> str | None:
-    return {"slash": "/", "ctrl+p": "^p", "ctrl+r": "^r"}.get(key)
+def _display(action: Action) -> str | None:
+    """Return the first key as the footer shows it; Textual's own choice where there is only one plain key."""
+    first = action.keys[0]
+    return {"slash": "/", "ctrl+p": "^p", "ctrl+r": "^r"}.get(first, first if len(action.keys) > 1 else None)
 
 
 def key_name(action: Action) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from textual.content import Content
 
 from planner.domain.plan import BreakEven, BreakEvenPoint, Curve, Plan
@@ -37,15 +39,17 @@ def crossings(plan: Plan) -> tuple[Crossing, ...]:
 
 def _height(curve: Curve, x: float) -> float | None:
     points = list(zip(curve.x, curve.y, strict=True))
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if x0 <= x <= x1:
             return y0 if x1 == x0 else y0 + (y1 - y0) * (x - x0) / (x1 - x0)
     return None
 
 
 def notes(plan: Plan) -> Content:
-    """Return what would change the answer, then warnings and advice, one line each."""
-    parts: list[Content] = []
+    """Return what would change the answer, then warnings and advice, one line each, after a line that counts them."""
+    counted = ((len(plan.warnings), "! {} warnings"), (len(plan.advice), "{} advice"))
+    summary = " · ".join(words.format(count) for count, words in counted if count) or "no warnings"
+    parts = [Content.assemble((summary, "$warning"), (f" · as of {plan.as_of} · w shows all", "$muted"))]
     changes = what_changes(plan)
     if changes:
         parts.append(Content.styled("What would change the answer", "bold $primary"))
@@ -56,8 +60,7 @@ def notes(plan: Plan) -> Content:
     if plan.advice:
         parts.append(Content.styled("Advice", "bold $primary"))
         parts += [safe.content(f"  {safe.line(item.text)}") for item in plan.advice]
-    parts.append(safe.content(f"Prices and measurements as known on {plan.as_of}; list prices age, estimates err.",
-                              "$muted"))  # fmt: skip
+    parts.append(safe.content("Prices age and estimates err: the details (d) show each figure's range.", "$muted"))
     return Content("\n").join(parts)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on, work
 from textual.app import App, SystemCommand
+from textual.binding import BindingType
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.timer import Timer
@@ -59,9 +60,9 @@ class PlannerApp(App[int]):
         "profiles": ProfilesScreen,
     }
     DEFAULT_MODE = "answer"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
-    BINDINGS = bindings_for("")  # type: ignore[assignment]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - the base class's type
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - the base class's type
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("")]
 
     plan: reactive[Plan | None] = reactive(None, init=False)
     busy: reactive[str] = reactive(LOADING, init=False)
@@ -122,7 +123,7 @@ class PlannerApp(App[int]):
     def _connect(self) -> WorkspacePort:
         if self.workspace is None:
             # DuckDB and the profiles take a few hundred milliseconds: not before the first paint.
-            from planner.workspace import Workspace
+            from planner.workspace import Workspace  # noqa: PLC0415
 
             self.workspace = cast("WorkspacePort", Workspace())
         return self.workspace
@@ -394,7 +395,8 @@ class PlannerApp(App[int]):
         """Offer every action of the registry in the palette, those of other screens by going there."""
         for action in ACTIONS:
             if action.place != TABLE and action.id != "app.palette":
-                yield SystemCommand(_title(action), f"{action.tooltip}  [{key_name(action)}]", partial(self.perform, action))
+                help_text = f"{action.tooltip}  ({key_name(action)})"
+                yield SystemCommand(_title(action), help_text, partial(self.perform, action))
         yield SystemCommand("Screenshot", "Save this screen as an SVG picture.", self.deliver_screenshot)
 
     async def perform(self, action: Action) -> None:

@@ -86,7 +86,7 @@ def parse(item: Field, text: str) -> Any:
         number = float((text[:-1] if scale != 1.0 else text).replace(" ", "").replace("_", "")) * scale
     except ValueError:
         return text
-    return int(round(number)) if item.kind == "whole" and abs(number - round(number)) < 1e-9 else number
+    return round(number) if item.kind == "whole" and abs(number - round(number)) < 1e-9 else number
 
 
 def show(value: Any) -> str:
@@ -122,7 +122,8 @@ def check(draft: Draft, library: Library | None) -> tuple[Workload | None, tuple
 
 
 def _words(message: str, kind: str) -> str:
-    text = message.removeprefix("Value error, ").replace("Input should be", "must be").replace("Field required", "needed")
+    text = message.removeprefix("Value error, ").replace("Input should be", "must be")
+    text = text.replace("Field required", "needed")
     if kind in ("float_parsing", "float_type", "int_parsing", "int_type", "int_from_float"):
         return "must be a whole number" if kind.startswith("int") else "must be a number"
     return text.replace("greater than or equal to", "≥").replace("less than or equal to", "≤").replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -86,11 +86,6 @@ class Field:
     known: Literal["", "model", "engine", "hardware", "provider", "price", "country"] = ""
     """Which ids are offered as completions."""
 
-    @property
-    def id(self) -> str:
-        """Return the widget id."""
-        return "field-" + "-".join(str(part) for part in self.path)
-
 
 @dataclass(frozen=True)
 class Page:
@@ -121,7 +116,7 @@ def pages(workload: Workload, library: Library | None) -> tuple[Page, ...]:
     ]
     return (
         Page("general", "General", general),
-        Page("demand", "Demand", _fields(Demand, ("demand",)), Demand.__doc__ or ""),
+        Page("demand", "Demand", _demand(), Demand.__doc__ or ""),
         Page("request", "Request", _fields(Request, ("request",)), Request.__doc__ or ""),
         Page("agent", "Agent", _fields(Agent, ("agent",)), Agent.__doc__ or ""),
         *mix,
@@ -132,13 +127,18 @@ def pages(workload: Workload, library: Library | None) -> tuple[Page, ...]:
     )
 
 
+def _demand() -> tuple[Field, ...]:
+    # Where the numbers come from is asked after the numbers.
+    return tuple(sorted(_fields(Demand, ("demand",)), key=lambda item: item.path[-1] == "basis"))
+
+
 def _mix(index: int, workload: Workload) -> tuple[Field, ...]:
     own = _fields(MixPart, ("mix", index), skip=("request",))
     shared = workload.request.model_dump()
     lengths = []
     for item in _fields(Request, ("mix", index, "request")):
         inherited = shared[str(item.path[-1])]
-        lengths.append(Field(item.path, item.label, item.unit, item.kind, f"{inherited:g}", item.help))
+        lengths.append(replace(item, default=f"{inherited:g}"))
     return (*own, *lengths)
 
 
@@ -146,8 +146,8 @@ def _targets(workload: Workload) -> tuple[Field, ...]:
     speed, ttft = DEFAULT_TARGETS[workload.use_case]
     defaults = {"ttft_s": ttft, "decode_tok_s_per_request": speed}
     return tuple(
-        Field(f.path, f.label, f.unit, f.kind, _plain(defaults[str(f.path[-1])]) or "nobody waits", f"For {workload.use_case}.")
-        for f in _fields(Targets, ("targets",))
+        replace(item, default=_plain(defaults[str(item.path[-1])]) or "nobody waits", help=f"For {workload.use_case}.")
+        for item in _fields(Targets, ("targets",))
     )
 
 
@@ -159,7 +159,7 @@ def _money(library: Library | None) -> tuple[Field, ...]:
         if known is not None and not default:
             default = f"{known.value:g}"
             text = f"{known.title}: assumed {known.low:g}–{known.high:g} {known.unit}; {known.source}, {known.as_of}."
-        out.append(Field(item.path, item.label, item.unit, item.kind, default or "shipped", text, item.choices, item.known))
+        out.append(replace(item, default=default or "shipped", help=text))
         if item.path[-1] == "currency":
             rate = "Units of the currency for one US dollar, as you enter it; amounts stay in USD without it."
             out.append(Field(("money", "fx", "rate"), "exchange rate", "per USD", "number", "none", rate))
@@ -169,8 +169,8 @@ def _money(library: Library | None) -> tuple[Field, ...]:
 def _fields(
     model: type[BaseModel], prefix: FieldPath, only: tuple[str, ...] = (), skip: tuple[str, ...] = ()
 ) -> tuple[Field, ...]:
-    chosen = [(name, info) for name, info in model.model_fields.items() if (not only or name in only) and name not in skip]
-    return tuple(_field(name, info, prefix) for name, info in chosen)
+    wanted = [name for name in model.model_fields if (not only or name in only) and name not in skip]
+    return tuple(_field(name, model.model_fields[name], prefix) for name in wanted)
 
 
 def _field(name: str, info: FieldInfo, prefix: FieldPath) -> Field:

@@ -26,7 +26,8 @@ def export_plan(plan: Plan, name: str) -> Path:
     writer = writers.get(path.suffix.lower())
     if writer is None:
         known = ", ".join(writers)
-        raise InputError(f"{name!r} has no known ending.", f"Use one of {known}. {nearest(path.suffix, writers)}".strip())
+        hint = f"Use one of {known}. {nearest(path.suffix, writers)}".strip()
+        raise InputError(f"{name!r} has no known ending.", hint)
     write_text(path, writer(plan))
     return path
 
@@ -36,4 +37,5 @@ def write_text(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as failure:
-        raise EnvironmentFault(f"{path} could not be written: {failure.strerror or failure}.", "Choose another file.") from failure
+        message = f"{path} could not be written: {failure.strerror or failure}."
+        raise EnvironmentFault(message, "Choose another file.") from failure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,29 +13,20 @@ from planner.domain.probe import ProbeRecord
 from planner.domain.workload import Workload
 
 
-class Run(Protocol):
-    """A child process that is running: iterating yields its events, cancel ends it."""
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield event dicts until the child ends."""
-
-    def cancel(self) -> None:
-        """Terminate the child; iterating ends soon after. Safe from another thread."""
-
-
-class Support(Protocol):
-    """Whether models can be run on this machine, and what is missing."""
-
-    @property
-    def ready(self) -> bool:
-        """Say whether llama-cpp-python can be imported."""
-
-
 class WorkspacePort(Protocol):
     """The part of `planner.workspace.Workspace` that the screens use."""
 
     def library(self) -> Library:
         """Return all profiles."""
+
+    def profiles(self) -> Sequence[Any]:
+        """Return every profile with its kind, origin and file."""
+
+    def refresh(self) -> None:
+        """Forget what was read before."""
+
+    def workload_names(self) -> Sequence[str]:
+        """Return the names of the shipped workloads."""
 
     def load_workload(self, name_or_path: str) -> Workload:
         """Read a shipped workload by name, or a file."""
@@ -76,5 +67,3 @@ class WorkspacePort(Protocol):
     def build_device_support(self) -> Any:
         """Build llama-cpp-python, yielding events."""
 
-
-OverrideMap = Mapping[tuple[str, str], Mapping[str, Any]]

@@ -97,7 +97,8 @@ def _cloud(item: CloudOffer) -> str:
 
 
 def _tariff(item: Tariff) -> str:
-    return f"{item.country} · business {_usd(item.business_usd_per_kwh)}, household {_usd(item.household_usd_per_kwh)} per kWh"
+    business, household = _usd(item.business_usd_per_kwh), _usd(item.household_usd_per_kwh)
+    return f"{item.country} · business {business}, household {household} per kWh"
 
 
 def _engine(item: Engine) -> str:
@@ -120,8 +121,8 @@ def summary(value: BaseModel) -> str:
     if known is not None:
         return safe.line(known(value))
     plain = value.model_dump(mode="json", exclude_defaults=True)
-    parts = [f"{key} {item}" for key, item in plain.items() if isinstance(item, int | float) and not isinstance(item, bool)]
-    return safe.line(", ".join(parts[:3]))
+    numbers = [(key, item) for key, item in plain.items() if isinstance(item, int | float) and item is not True]
+    return safe.line(", ".join(f"{key} {item}" for key, item in numbers[:3]))
 
 
 def field_of(value: BaseModel, name: str) -> str:
@@ -154,8 +155,9 @@ def detail(profile: ProfileView, today: dt.date) -> Content:
     head = Content.assemble(
         (safe.line(profile.id), "bold $primary"), ("   " + safe.line(field_of(value, "name")), ""), "\n",
         ("as of ", "$muted"), f"{safe.line(as_of) or DASH} ({age_words(age(as_of, today))})",
-        ("   origin ", "$muted"), origin(profile), "\n", ("source ", "$muted"), safe.line(field_of(value, "source"), 400),
-        "\n", ("file   ", "$muted"), safe.line(profile.path) or DASH, "\n",
+        ("   origin ", "$muted"), origin(profile), "\n",
+        ("source ", "$muted"), safe.line(field_of(value, "source"), 400), "\n",
+        ("file   ", "$muted"), safe.line(profile.path) or DASH, "\n",
     )  # fmt: skip
     rows = [_field(key, item, key in profile.overridden) for key, item in _ordered(value)]
     return Content("\n").join([head, *rows])

@@ -18,8 +18,13 @@ def line(text: object, limit: int = LONGEST) -> str:
 
 
 def lines(text: object, limit: int = 20_000) -> str:
-    """Return text of several lines, each made harmless."""
-    return "\n".join(clean(part) for part in str(text)[:limit].splitlines())
+    """Return text of several lines, each made harmless; spaces at the start and within a line stay."""
+    return "\n".join(_indented(part) for part in str(text)[:limit].splitlines())
+
+
+def _indented(text: str) -> str:
+    parts = text.split(" ")
+    return " ".join(clean(part) for part in parts)
 
 
 def cell(text: object, style: str = "", justify: Literal["left", "right"] = "left") -> Text:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
-from rich.text import Text
 from textual import on
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 
-from planner.domain.plan import PATHS, Option, Path, Plan
-from planner.report.format import DASH, Currency, currency_of
+from planner.domain.plan import Plan
+from planner.report.format import currency_of
 from planner.report.tables import PATH_NAMES
 from planner.tui import answer_texts, fmt, safe
 from planner.tui.actions import bindings_for
@@ -26,7 +27,7 @@ class AnswerScreen(PlanScreen):
     """The first screen: everything that fits on one page of an answer."""
 
     PLACE = "answer"
-    BINDINGS = bindings_for("answer")  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("answer")]
     HELP = (
         "The verdict and the best option of each path, side by side. Left and right choose a path, d or Enter opens"
         " its details, w lists warnings and what would change the answer. The chart adds up all money paid since the"

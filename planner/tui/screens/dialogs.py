@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
+from textual.suggester import SuggestFromList
 from textual.widgets import Button, Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -22,7 +24,7 @@ _CLOSE = Binding("escape", "close", "Close", tooltip="Close this dialog.")
 class TextDialog(ModalScreen[None]):
     """A text to read, scroll and copy."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         _CLOSE,
         Binding("q,enter,f1", "close", "Close", show=False, tooltip="Close this dialog."),
         Binding("y", "copy", "Copy", tooltip="Copy the text."),
@@ -81,7 +83,11 @@ class Blank:
 class Ask(ModalScreen[dict[str, str] | None]):
     """A few lines to fill in; Enter accepts when every check passes, Escape leaves everything as it was."""
 
-    BINDINGS = [_CLOSE, Binding("down", "next", show=False), Binding("up", "previous", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _CLOSE,
+        Binding("down", "next", show=False, tooltip="Go to the next line."),
+        Binding("up", "previous", show=False, tooltip="Go to the previous line."),
+    ]
 
     def __init__(self, title: str, blanks: Sequence[Blank], accept: str = "OK", text: str = "") -> None:
         super().__init__()
@@ -89,8 +95,6 @@ class Ask(ModalScreen[dict[str, str] | None]):
 
     def compose(self) -> ComposeResult:
         """Yield the title, the lines and two buttons."""
-        from textual.suggester import SuggestFromList
-
         with Vertical(classes="dialog"):
             yield Label(safe.content(self._title), classes="dialog-title")
             if self._text:
@@ -138,7 +142,7 @@ class Ask(ModalScreen[dict[str, str] | None]):
 class Choose(ModalScreen[str | None]):
     """A list to choose one entry from."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         _CLOSE,
         Binding("j", "down", show=False, tooltip="Move down."),
         Binding("k", "up", show=False, tooltip="Move up."),
@@ -176,7 +180,7 @@ class Choose(ModalScreen[str | None]):
 class Confirm(ModalScreen[bool]):
     """A question with consequences; only an explicit yes goes on."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         _CLOSE,
         Binding("y", "accept", tooltip="Yes."),
         Binding("n", "close", show=False, tooltip="No."),

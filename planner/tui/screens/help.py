@@ -23,7 +23,8 @@ def help_text(place: str, focused: Widget | None) -> str:
 
 def _about(focused: Widget | None) -> str:
     """Return the help of the focused widget, else of what contains it."""
-    texts = [node.HELP for node in (focused.ancestors_with_self if focused else ()) if node.HELP]
+    nodes = focused.ancestors_with_self if focused else ()
+    texts = [str(text) for node in nodes if (text := getattr(node, "help_text", "") or node.HELP)]
     return lines(texts[0]) if texts else ""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -16,7 +18,7 @@ from planner.tui.widgets.option_detail import detail
 class OptionScreen(ModalScreen[None]):
     """The details of one option, over the whole terminal."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "close", "Back", tooltip="Go back."),
         Binding("y", "copy", "Copy", tooltip="Copy the details as text."),
         Binding("j,down", "down", "Down", show=False, tooltip="Scroll down."),

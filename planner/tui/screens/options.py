@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import DataTable, Input, Static
 
-from planner.domain.plan import PATHS, Option, Path, Plan
-from planner.report.format import DASH, Currency, Footnotes, currency_of
+from planner.domain.figures import Figure
+from planner.domain.plan import PATHS, Option, Path, Plan, Slot
+from planner.report.format import DASH, MARKS, Currency, Footnotes, currency_of
 from planner.report.tables import OPTION_COLUMNS, PATH_NAMES
 from planner.report.tables import Column as ReportColumn
 from planner.tui import fmt, safe
@@ -43,7 +46,7 @@ class OptionsScreen(PlanScreen):
     """The table of options and the details of the one under the cursor."""
 
     PLACE = "options"
-    BINDINGS = bindings_for("options")  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("options")]
     HELP = (
         "All options the planner kept, best first. s sorts by the next column, S turns the order around, / filters by"
         " words (name, path, model, device, reason), p shows one path, f hides what is ruled out, Enter opens details."
@@ -196,28 +199,32 @@ def cell_text(key: str, option: Option, currency: Currency) -> str:
     """Return one cell of the table as text."""
     if key == "feasible":
         return fmt.FEASIBLE[option.feasible]
-    if key == "decode":
-        slot = fmt.slowest(option)
-        return f"{fmt.plain(slot.decode_tok_s_per_request)} {fmt.MARKS[slot.decode_tok_s_per_request.basis]}" if slot else DASH
-    if key == "ttft":
-        start = fmt.slowest_start(option)
-        return fmt.seconds(start.ttft_s) if start else DASH
-    if key == "busy":
-        busiest = fmt.busiest(option)
-        return fmt.percent(busiest.utilisation) if busiest else DASH
-    figure = _REPORT[key].get(option)
-    if key.startswith("usd_") and not isinstance(figure, str | float | int | bool) and figure is not None:
-        return fmt.money(figure, currency)
-    if key == "p_wins":
-        return fmt.percent(option.p_wins)
-    return _REPORT[key].show(option, currency, Footnotes())
+    if key in _BY_SLOT:
+        slot = _BY_SLOT[key](option)
+        return _SLOT_TEXT[key](slot) if slot else DASH
+    value = _REPORT[key].get(option)
+    if not isinstance(value, Figure):
+        return _REPORT[key].show(option, currency, Footnotes())
+    return fmt.percent(value) if key == "p_wins" else fmt.money(value, currency)
+
+
+def _speed(slot: Slot) -> str:
+    return f"{fmt.plain(slot.decode_tok_s_per_request)} {MARKS[slot.decode_tok_s_per_request.basis]}"
+
+
+_BY_SLOT = {"decode": fmt.slowest, "ttft": fmt.slowest_start, "busy": fmt.busiest}
+_SLOT_TEXT: dict[str, Callable[[Slot], str]] = {
+    "decode": _speed,
+    "ttft": lambda slot: fmt.seconds(slot.ttft_s),
+    "busy": lambda slot: fmt.percent(slot.utilisation),
+}
 
 
 def sort_key(key: str, option: Option) -> tuple[int, float, str]:
     """Return what a column sorts by: numbers by size, words by letter, unknowns last."""
     if key in _REPORT:
         return _REPORT[key].sort_key(option)
-    slot = {"decode": fmt.slowest, "ttft": fmt.slowest_start, "busy": fmt.busiest}[key](option)
+    slot = _BY_SLOT[key](option)
     if slot is None:
         return _UNKNOWN_LAST
     figure = {"decode": slot.decode_tok_s_per_request, "ttft": slot.ttft_s, "busy": slot.utilisation}[key]

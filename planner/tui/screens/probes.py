@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import on
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Button, DataTable, ProgressBar, Static
@@ -39,7 +40,7 @@ class ProbesScreen(PlanScreen):
     """Runs one probe at a time in a child process; the history is what the store holds."""
 
     PLACE = "probes"
-    BINDINGS = bindings_for("probes")  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("probes")]
     HELP = (
         "d measures a GGUF model file on this machine, p an OpenAI-compatible endpoint (it asks before it spends"
         " money), x cancels, Enter opens a record with all its figures. Each finished probe improves the plan."
@@ -65,6 +66,8 @@ class ProbesScreen(PlanScreen):
                 yield Static("", id="job-log")
         yield KeyTable(COLUMNS, id="history")
         yield Static("", id="history-empty")
+        with VerticalScroll(id="probe-detail", can_focus=False):
+            yield Static("", id="probe-detail-text")
 
     def on_mount(self) -> None:
         """Start in the history."""
@@ -88,7 +91,7 @@ class ProbesScreen(PlanScreen):
     def _show_history(self) -> None:
         table = self.query_one(KeyTable)
         table.fill([Row(record.id, _cells(record)) for record in self.records[:ROW_LIMIT]])
-        table.display = bool(self.records)
+        table.display = self.query_one("#probe-detail").display = bool(self.records)
         empty = self.query_one("#history-empty", Static)
         empty.display = not self.records
         empty.update(safe.content(probe_texts.EMPTY, "$muted"))
@@ -207,11 +210,21 @@ class ProbesScreen(PlanScreen):
         else:
             self.planner.tell("Nothing is running.")
 
+    @on(DataTable.RowHighlighted, "#history")
+    def _show_record(self) -> None:
+        key = self.query_one(KeyTable).selected
+        record = next((item for item in self.records if item.id == key), None)
+        text = probe_texts.record(record) if record else ""
+        self.query_one("#probe-detail-text", Static).update(safe.content(text))
+
     @on(DataTable.RowSelected, "#history")
     def _open_record(self, event: DataTable.RowSelected) -> None:
         record = next((item for item in self.records if item.id == event.row_key.value), None)
         if record is not None:
             self.app.push_screen(TextDialog(f"Probe {record.id}", probe_texts.record(record)))
+
+
+_MARKS = {"complete": "✓", "partial": "~", "failed": "✗", "cancelled": "✗"}
 
 
 def _cells(record: ProbeRecord) -> tuple[Text, ...]:
@@ -223,7 +236,7 @@ def _cells(record: ProbeRecord) -> tuple[Text, ...]:
         f"{record.engine.name} {record.engine.build or ''}",
         _best(record.figures, "decode_per_request"),
         _best(record.figures, "prefill"),
-        {"complete": "✓ complete", "partial": "~ partial", "failed": "✗ failed", "cancelled": "✗ cancelled"}[record.status],
+        f"{_MARKS[record.status]} {record.status}",
     )
     return tuple(safe.cell(text, "", column.align) for text, column in zip(texts, COLUMNS, strict=True))
 

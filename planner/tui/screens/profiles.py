@@ -5,10 +5,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import on
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
@@ -26,8 +27,8 @@ from planner.tui.widgets.search import SearchInput
 from planner.tui.widgets.table import ROW_LIMIT, Column, KeyTable, Row
 
 COLUMNS: tuple[Column, ...] = (
-    Column("id", "Id", 0),
-    Column("summary", "Figures", 0),
+    Column("id", "Id", 0, weight=2),
+    Column("summary", "Figures", 0, weight=3),
     Column("as_of", "As of", 10, 2),
     Column("age", "Age", 7, 1),
     Column("origin", "Origin", 14, 3),
@@ -39,10 +40,10 @@ class ProfilesScreen(PlanScreen):
     """Browse, search, override."""
 
     PLACE = "profiles"
-    BINDINGS = bindings_for("profiles")  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("profiles")]
     HELP = (
-        "Everything the planner knows, by kind, with source and date; ! marks what is older than half a year. / searches,"
-        " o sets your own value for a field (kept in your config folder, marked ●), v takes it back, Enter shows all."
+        "Everything the planner knows, by kind, with source and date; ! marks what is older than half a year."
+        " / looks for words, o sets your own value for a field (kept in your config folder, marked ●), v takes it back, Enter shows all."
     )
 
     def __init__(self) -> None:
@@ -189,7 +190,8 @@ class ProfilesScreen(PlanScreen):
         if field is None:
             return
         value = dict(profile_texts.scalar_fields(profile.value))[field]
-        text = f"Source: {profile_texts.field_of(profile.value, 'source')}. Your value goes into your own config folder."
+        source = profile_texts.field_of(profile.value, "source")
+        text = f"Source: {source}. Your value goes into your own config folder."
         blank = Blank("value", field, value, "a number, a word, true or false")
         self.app.push_screen(
             Ask(f"Your own value for {profile.id}", [blank], "Set", text), partial(self._set, profile, field)
@@ -231,7 +233,7 @@ class ProfilesScreen(PlanScreen):
 
 
 def _kind_line(title: str, count: int) -> Content:
-    return safe.content(f"{title:<13}{count:>6,}")
+    return safe.content(f"{title:<12}{count:>6,}")
 
 
 def typed_value(text: str) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from textual import events, on
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
@@ -20,7 +22,7 @@ from planner.tui import safe
 from planner.tui.actions import bindings_for
 from planner.tui.completions import completions
 from planner.tui.draft import Draft, History, Problem
-from planner.tui.fields import Page, pages
+from planner.tui.fields import Field, Page, pages
 from planner.tui.messages import WorkloadEdited
 from planner.tui.screens.base import PlanScreen
 from planner.tui.screens.dialogs import Ask, Blank, Choose, error_dialog
@@ -35,7 +37,7 @@ class WorkloadScreen(PlanScreen):
     """Edits are checked as they are typed; every valid draft is computed."""
 
     PLACE = "workload"
-    BINDINGS = bindings_for("workload")  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("workload")]
     HELP = (
         "The described work, in pages. Pick a page on the left, Enter or → goes into its fields, ↑↓ move between them,"
         " Escape leaves a field so that letters are keys again. An empty field takes the default shown in grey. 20k, 3M"
@@ -74,8 +76,7 @@ class WorkloadScreen(PlanScreen):
         return self.draft != self.saved
 
     def show(self, plan: Plan) -> None:
-        """Show another plan's key figures."""
-        self.refresh_state()
+        """Leave it to `refresh_state`: the key figures also show whether they are fresh."""
 
     def refresh_state(self) -> None:
         """Take over a workload that was opened, and show whether the figures are fresh."""
@@ -112,7 +113,8 @@ class WorkloadScreen(PlanScreen):
             for page in self.pages():
                 wrong = any(path_matches(p.path, f.path) for p in self.problems for f in page.fields)
                 label = safe.line(page.title, 60)
-                entries.add_option(Option(safe.content(f"✗ {label}" if wrong else label, "$error" if wrong else ""), id=page.id))
+                prompt = safe.content(f"✗ {label}", "$error") if wrong else safe.content(label)
+                entries.add_option(Option(prompt, id=page.id))
             ids = [page.id for page in self.pages()]
             if self.page not in ids:
                 self.page = ids[0] if ids else "general"
@@ -124,22 +126,22 @@ class WorkloadScreen(PlanScreen):
         holder.remove_children()
         if page is None:
             return
-        rows = [self._row(item, page) for item in page.fields]
+        rows = [self._row(item) for item in page.fields]
         holder.mount_all(rows)
         self.call_after_refresh(self._show_problems)
         self._show_title()
 
-    def _row(self, item: Any, page: Page) -> FieldRow:
-        row = FieldRow(item, drafts.show(drafts.get(self.draft, item.path)), completions(item.known, self.planner.library))
-        row.id = None  # rows of the page before may still be on their way out
-        return row
+    def _row(self, item: Field) -> FieldRow:
+        offered = completions(item.known, self.planner.library)
+        return FieldRow(item, drafts.show(drafts.get(self.draft, item.path)), offered)
 
     def _show_title(self) -> None:
         page = self.current()
         if page is None:
             return
         state = " · not saved" if self.dirty else ""
-        other = [p for p in self.problems if not any(path_matches(p.path, f.path) for q in self.pages() for f in q.fields)]
+        fields = [item for one in self.pages() for item in one.fields]
+        other = [p for p in self.problems if not any(path_matches(p.path, item.path) for item in fields)]
         title = safe.content(f"{safe.line(page.title)}{state}", "bold $primary")
         if other:
             title += safe.content(f"\n✗ {safe.line(other[0].text)}", "$error")
@@ -228,7 +230,10 @@ class WorkloadScreen(PlanScreen):
         """Add a part of the mix (its share is taken from the first) or a batch job."""
         if self._valid is None:
             return
-        kinds = [("mix", "A part of the mix: another model for a share of the requests"), ("batch", "A batch job: work that waits for no person")]
+        kinds = [
+            ("mix", "A part of the mix: another model for a share of the requests"),
+            ("batch", "A batch job: work that waits for no person"),
+        ]
         self.app.push_screen(Choose("Add", kinds), self._add)
 
     def _add(self, kind: str | None) -> None:
@@ -237,7 +242,7 @@ class WorkloadScreen(PlanScreen):
         before, new = self.draft, self.draft
         items = list(drafts.get(new, (kind,)) or [])
         names = {str(item.get("name")) for item in items}
-        name = next(f"{kind} {number}" for number in range(len(items) + 1, len(items) + 99) if f"{kind} {number}" not in names)
+        name = next(name for name in (f"{kind} {number}" for number in count(len(items) + 1)) if name not in names)
         if kind == "batch":
             items.append({"name": name, **NEW_BATCH})
         else:
@@ -277,8 +282,9 @@ class WorkloadScreen(PlanScreen):
         if self._valid is None or self.problems:
             self.planner.tell("Correct the marked fields first; then it can be saved.", "warning")
             return
-        name = self.planner.workload_path if self.planner.is_own_file(self.planner.workload_path) else f"{self._valid.name}.toml"
-        blank = Blank("path", "File", str(name), "my-team.toml")
+        path = self.planner.workload_path
+        name = str(path) if self.planner.is_own_file(path) else f"{self._valid.name}.toml"
+        blank = Blank("path", "File", name, "my-team.toml")
         self.app.push_screen(Ask("Save the workload as", [blank], "Save"), self._write)
 
     def _write(self, values: dict[str, str] | None) -> None:

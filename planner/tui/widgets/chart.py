@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from textual.content import Content
 from textual.geometry import Size
@@ -112,7 +113,7 @@ def draw(
 
     for line in shown:
         points = [place(x, y) for x, y in zip(line.x, line.y, strict=True)]
-        for start, end in zip(points, points[1:], strict=False):
+        for start, end in pairwise(points):
             canvas.line(start, end, line.style)
     for index, line in enumerate(shown):
         _letters(canvas, [place(x, y) for x, y in zip(line.x, line.y, strict=True)], line, index)
@@ -121,7 +122,8 @@ def draw(
         canvas.text(column, row, "╳", "bold $foreground")
         left = column - len(crossing.label) - 1
         canvas.text(left if left > 0 else column + 2, max(row - 1, 0), crossing.label, "bold $foreground")
-    return Content("\n").join([*_plot_lines(canvas, top, y_label, currency), *_x_axis(plot_w, x_max, x_label), _legend(shown)])
+    plot = _plot_lines(canvas, top, y_label, currency)
+    return Content("\n").join([*plot, *_x_axis(plot_w, x_max, x_label), _legend(shown)])
 
 
 def _letters(canvas: Canvas, points: list[tuple[int, int]], line: Series, index: int) -> None:
@@ -133,18 +135,18 @@ def _letters(canvas: Canvas, points: list[tuple[int, int]], line: Series, index:
 
 
 def _height_at(points: list[tuple[int, int]], x: int) -> int | None:
-    for start, end in zip(points, points[1:], strict=False):
+    for start, end in pairwise(points):
         if start[0] <= x <= end[0] and end[0] > start[0]:
             return round(start[1] + (end[1] - start[1]) * (x - start[0]) / (end[0] - start[0]))
     return None
 
 
 def _plot_lines(canvas: Canvas, top: float, y_label: str, currency: Currency) -> list[Content]:
-    middle = (canvas.height - 1) // 2
+    last = canvas.height - 1
+    ticks = {round(last * part): top * (1 - part) for part in ((0, 0.25, 0.5, 0.75, 1) if last >= 8 else (0, 0.5, 1))}
     lines = []
     for row in range(canvas.height):
-        share = 1 - row / max(canvas.height - 1, 1)
-        label = fmt.axis_money(top * share, currency) if row in (0, middle, canvas.height - 1) else ""
+        label = fmt.axis_money(ticks[row], currency) if row in ticks else ""
         edge = "┤" if label else "│"
         lines.append(Content.assemble((f"{label:>{_GUTTER}}", "$muted"), (edge, "$muted"), canvas.row(row)))
     lines[0] = _with_label(lines[0], y_label)

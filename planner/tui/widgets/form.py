@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.suggester import SuggestFromList
@@ -21,7 +22,7 @@ _NUMERIC = frozenset("0123456789.,-+%_kKmMbBeE")
 class FieldInput(Input):
     """An input whose arrows move between fields; a number's input leaves other letters to the screen's keys."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "app.focus_previous", show=False, tooltip="Go to the field above."),
         Binding("down,enter", "app.focus_next", show=False, tooltip="Go to the field below."),
         Binding("escape", "screen.leave_field", show=False, tooltip="Leave the field, so that letters are keys again."),
@@ -31,7 +32,7 @@ class FieldInput(Input):
         suggester = SuggestFromList(completions, case_sensitive=False) if completions else None
         super().__init__(value, placeholder=placeholder, compact=True, suggester=suggester, select_on_focus=numeric)
         self._numeric = numeric
-        self.HELP = help
+        self.help_text = help
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Take printable keys, of which a number's input takes only those that numbers have."""
@@ -56,7 +57,8 @@ class FieldRow(Horizontal):
             self.field, self.text = field, text
 
     def __init__(self, field: Field, value: str, completions: Sequence[str] = ()) -> None:
-        super().__init__(id=field.id, classes="field")
+        wide = field.kind in ("text", "list")
+        super().__init__(classes="field -wide" if wide else "field")
         self.field, self.problem = field, ""
         self._value, self._completions = value, tuple(completions)
 

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from planner.domain.plan import PATHS, Option, Plan
-from planner.report.format import DASH, Currency, currency_of
+from planner.report.format import DASH, MARKS, Currency, currency_of
 from planner.report.tables import PATH_NAMES
 from planner.tui import fmt, safe
 
@@ -54,7 +54,10 @@ def _path(plan: Plan, path: str, currency: Currency) -> Content:
 
 def _speed(option: Option) -> str:
     slot = fmt.slowest(option)
-    return f"{fmt.plain(slot.decode_tok_s_per_request)} tok/s {fmt.MARKS[slot.decode_tok_s_per_request.basis]}" if slot else ""
+    if slot is None:
+        return ""
+    speed = slot.decode_tok_s_per_request
+    return f"{fmt.plain(speed)} tok/s {MARKS[speed.basis]}"
 
 
 def _narrow(plan: Plan, busy: str) -> Content:
@@ -67,4 +70,6 @@ def _narrow(plan: Plan, busy: str) -> Content:
             amount = f"{fmt.FEASIBLE[option.feasible][0]}{fmt.money(option.usd_per_month_all_in, currency)}"
         parts += [Content.styled(f"{PATH_NAMES[path]} ", f"$path-{path}"), Content(f"{amount}  ")]
     verdict = safe.content(plan.verdict.text, "bold")
-    return Content("\n").join([Content.assemble(_state(busy), "  all-in a month: ", *parts), verdict])
+    if busy:
+        verdict = Content.assemble(_state(busy), "  ", verdict)
+    return Content("\n").join([Content.assemble(("all-in/mo: ", "$muted"), *parts), verdict])

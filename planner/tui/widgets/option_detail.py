@@ -125,20 +125,22 @@ def _batches(option: Option, currency: Currency) -> list[Content]:
         in_time = {True: "✓ in time", False: "✗ too late", None: "? not known"}[job.meets_deadline]
         speed = f"{fmt.tokens(job.tokens_per_hour.value)} tokens/h, {fmt.plain(job.finish_hours)} h" \
             if job.tokens_per_hour.value is not None else fmt.full(job.tokens_per_hour)  # fmt: skip
-        out.append(_row(safe.line(job.name, _LABEL), f"{in_time}   {safe.line(speed)}   {fmt.money(job.usd, currency)} a run"))
+        cost = fmt.money(job.usd, currency)
+        out.append(_row(safe.line(job.name, _LABEL), f"{in_time}   {safe.line(speed)}   {cost} a run"))
     return out
 
 
 def _cash(flow: CashFlow, currency: Currency, width: int) -> list[Content]:
     """Return the rows by month: month 0, then as many evenly spaced months as fit, and the sum of all."""
     room = max((width - 24 - 12) // 10, 2)
-    months = [month for month in flow.months if month == 0 or month == 1]
+    months = [month for month in flow.months if month in (0, 1)]
     later = [month for month in flow.months if month > 1]
     step = max(-(-len(later) // max(room - len(months), 1)), 1)
     months += [month for month in later if (month - 1) % step == 0 or month == later[-1]]
     months = months[: room - 1] + months[-1:] if len(months) > room else months
     at = [flow.months.index(month) for month in months]
-    out = [Content.styled("  " + f"{'month':<22}" + "".join(f"{month:>10}" for month in months) + f"{'all':>12}", "$muted")]
+    head = "".join(f"{month:>10}" for month in months)
+    out = [Content.styled(f"  {'month':<22}{head}{'all':>12}", "$muted")]
     for row in flow.rows:
         out.append(Content(_cash_line(row.name, row.values, at, currency)))
     return [*out, Content.styled(_cash_line("total", flow.total, at, currency), "bold")]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import DataTable
 
@@ -59,7 +60,7 @@ LINES: tuple[Line, ...] = (
 class PathTable(DataTable[Text]):
     """A column cursor moves over the paths; Enter opens the option."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_for(TABLE),
         Binding("l", "cursor_right", "Right", show=False, tooltip="Move to the next path."),
     ]
@@ -72,7 +73,8 @@ class PathTable(DataTable[Text]):
         """Enter was pressed on a path."""
 
     def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id, cursor_type="column", zebra_stripes=False)
+        super().__init__(id=id, cursor_type="column", zebra_stripes=False, cell_padding=0)
+        self._tall = 0
         self._plan: Plan | None = None
         self._laid_out_for = -1
 
@@ -94,11 +96,10 @@ class PathTable(DataTable[Text]):
         if event.size.width != self._laid_out_for:
             self._lay_out()
 
-    def watch_cursor_coordinate(self, old: object, new: object) -> None:
-        """Keep the cursor off the column of labels."""
-        super().watch_cursor_coordinate(old, new)  # type: ignore[arg-type]
-        if self._plan is not None and self.cursor_column == 0:
-            self.move_cursor(column=1, animate=False)
+    def action_cursor_left(self) -> None:
+        """Move left, but not onto the column of labels."""
+        if self.cursor_column > 1:
+            super().action_cursor_left()
 
     def action_select_cursor(self) -> None:
         """Open the option under the cursor."""
@@ -119,12 +120,12 @@ class PathTable(DataTable[Text]):
             return
         self._laid_out_for = self.size.width
         column = self.cursor_column
-        width = min((self.size.width - _LABEL_WIDTH - 2) // len(PATHS) - 2, 26)
+        width = min((self.size.width - _LABEL_WIDTH) // len(PATHS), 26)
         options = [fmt.standing_for(plan, path) for path in PATHS]
         self.clear(columns=True)
         self.add_column("", width=_LABEL_WIDTH)
         for path in PATHS:
-            self.add_column(Text(f"{fmt.PATH_LETTER[path]} {PATH_NAMES[path]}"), width=width, key=path)
+            self.add_column(Text(f" {fmt.PATH_LETTER[path]} {PATH_NAMES[path]}"), width=width, key=path)
         self._add_names(plan, options, width)
         currency = currency_of(plan)
         for line in LINES:
@@ -136,33 +137,39 @@ class PathTable(DataTable[Text]):
     def _add_names(self, plan: Plan, options: list[Option | None], width: int) -> None:
         """Write the options' names over as many lines as they need, at most three."""
         names = [Text(safe.line(option.name) if option else "no option", justify="left") for option in options]
-        tall = max(len(safe_wrap(name.plain, width)) for name in names)
+        tall = max(len(safe_wrap(name.plain, width - 2)) for name in names)
         self._tall = min(tall, 2 if self.app.size.height < 30 else 3) - 1
         for name, option in zip(names, options, strict=True):
             recommended = option is not None and option.id == plan.verdict.recommended_option
             name.stylize("bold" if recommended else self._rich("muted"))
-        cells = [_cut(name, width, self._tall + 1) for name in names]
+        cells = [_cut(name, width - 2, self._tall + 1) for name in names]
         self.add_row(safe.cell("best option", self._rich("muted")), *cells, height=self._tall + 1)
 
     def _cell(self, line: Line, option: Option | None, currency: Currency) -> Text:
         if option is None:
-            return safe.cell(DASH)
+            return _spaced(DASH)
         style = ""
         if line.title == "does it?":
             style = self._rich(fmt.FEASIBLE_STYLE[option.feasible].lstrip("$"))
         elif option.feasible == "no":
             style = self._rich("muted")
-        return safe.cell(line.get(option, currency), style)
+        return _spaced(line.get(option, currency), style)
 
     def _rich(self, variable: str) -> str:
         return self.app.theme_variables.get(variable, "")
+
+
+def _spaced(text: str, style: str = "") -> Text:
+    """Return a cell with one space before it: columns of 13 then hold the longest word at 80 columns."""
+    return Text(f" {safe.line(text)}", style=style, no_wrap=True, overflow="ellipsis", end="")
 
 
 def safe_wrap(text: str, width: int) -> list[str]:
     """Return a text cut into lines of at most `width` characters, at spaces where possible."""
     lines: list[str] = []
     current = ""
-    for word in text.split():
+    for whole in text.split():
+        word = whole
         joined = f"{current} {word}".strip()
         if len(joined) <= width:
             current = joined
@@ -180,4 +187,4 @@ def _cut(name: Text, width: int, lines: int) -> Text:
     wrapped = safe_wrap(name.plain, width)
     if len(wrapped) > lines:
         wrapped = [*wrapped[: lines - 1], wrapped[lines - 1][: width - 1] + "…"]
-    return Text("\n".join(wrapped), style=name.spans[0].style if name.spans else "")
+    return Text("\n".join(f" {part}" for part in wrapped), style=name.spans[0].style if name.spans else "")

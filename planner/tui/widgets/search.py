@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual import on
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
@@ -11,7 +13,7 @@ from textual.widgets import Input
 class SearchInput(Input):
     """Hidden until opened; Enter keeps the words, Escape clears them, both give the focus back."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", "Clear", tooltip="Clear the words and close the line."),
         Binding("down", "keep", show=False, tooltip="Go to the table."),
     ]

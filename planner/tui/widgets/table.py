@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 from rich.text import Text
 from textual import events
+from textual.binding import BindingType
 from textual.widgets import DataTable
 
 from planner.tui.actions import TABLE, bindings_for
@@ -25,6 +26,8 @@ class Column:
     width: int
     rank: int = 0
     align: Literal["left", "right"] = "left"
+    weight: int = 1
+    """Share of what is left, among the flexible columns."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Row:
 class KeyTable(DataTable[Text]):
     """A DataTable that lays out its columns for its width and keeps the cursor on the same row."""
 
-    BINDINGS = bindings_for(TABLE)  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_for(TABLE)]
     HELP = "Arrows or j/k move, g/G go to the ends, Enter opens the row, y copies it."
 
     def __init__(self, columns: Sequence[Column], id: str | None = None, least_flex: int = 14) -> None:
@@ -56,7 +59,7 @@ class KeyTable(DataTable[Text]):
     def titles(self, titles: dict[str, str]) -> None:
         """Change the titles of some columns, such as the mark of the sorted one."""
         self.all_columns = tuple(
-            Column(c.key, titles.get(c.key, c.title), c.width, c.rank, c.align) for c in self.all_columns
+            replace(c, title=titles.get(c.key, c.title)) for c in self.all_columns
         )
 
     @property
@@ -84,33 +87,33 @@ class KeyTable(DataTable[Text]):
         if event.size.width != self._laid_out_for:
             self._lay_out()
 
-    def _visible(self) -> tuple[list[int], int]:
-        """Return the indexes of the columns that fit, and the width of the flexible one."""
+    def _visible(self) -> list[tuple[int, int]]:
+        """Return (index, width) of the columns that fit; flexible ones share what is left by weight."""
         room = self.size.width - 2
         chosen = list(range(len(self.all_columns)))
+        columns = self.all_columns
 
         def used() -> int:
-            return sum((self.all_columns[i].width or self._least_flex) + 2 * self.cell_padding for i in chosen)
+            return sum((columns[i].width or self._least_flex) + 2 * self.cell_padding for i in chosen)
 
-        while used() > room and any(self.all_columns[i].rank for i in chosen):
-            chosen.remove(max(chosen, key=lambda i: (self.all_columns[i].rank, i)))
-        flex = [i for i in chosen if not self.all_columns[i].width]
-        left = self._least_flex + max(room - used(), 0) // max(len(flex), 1)
-        return chosen, left
+        while used() > room and any(columns[i].rank for i in chosen):
+            chosen.remove(max(chosen, key=lambda i: (columns[i].rank, i)))
+        weights = sum(columns[i].weight for i in chosen if not columns[i].width) or 1
+        spare = max(room - used(), 0) + self._least_flex * sum(1 for i in chosen if not columns[i].width)
+        return [(i, columns[i].width or spare * columns[i].weight // weights) for i in chosen]
 
     def _lay_out(self) -> None:
         if not self.size.width:
             return
         self._laid_out_for = self.size.width
         selected, scroll = self.selected, self.scroll_y
-        chosen, flex = self._visible()
+        chosen = self._visible()
         self.clear(columns=True)
-        for index in chosen:
+        for index, width in chosen:
             column = self.all_columns[index]
-            label = Text(column.title, justify=column.align)
-            self.add_column(label, width=column.width or flex, key=column.key)
+            self.add_column(Text(column.title, justify=column.align), width=width, key=column.key)
         for row in self.rows_shown:
-            self.add_row(*(row.cells[index] for index in chosen), key=row.key)
+            self.add_row(*(row.cells[index] for index, _ in chosen), key=row.key)
         if selected is not None:
             self.select(selected)
         self.scroll_to(y=scroll, animate=False)
