@@ -15,7 +15,6 @@ from planner.store.connection import DatabaseLocked, connected
 from planner.store.database import Database
 from planner.store.folders import Folders, folders
 from planner.store.sources import PriceSource, gather, store_record
-
 from tests.store.records import record
 
 PRICE = ApiPrice(

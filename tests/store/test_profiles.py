@@ -109,7 +109,7 @@ def test_a_wrong_profile_is_named_with_its_key(shipped: Path, tmp_path: Path, te
 def test_unknown_tables_missing_keys_and_free_prices_are_refused(shipped: Path, tmp_path: Path) -> None:
     user = tmp_path / "user"
     put(user, "prices/p.toml", "[[pricse]]\n")
-    with pytest.raises(InputError, match="unknown key 'pricse'.*'prices'"):
+    with pytest.raises(InputError, match=r"unknown key 'pricse'.*'prices'"):
         load(shipped, user, ())
     base = '[[prices]]\nprovider = "p"\nchannel = "api"\nmodel = "m"\nas_of = "2026-01-01"\n'
     put(user, "prices/p.toml", base)
