@@ -140,7 +140,7 @@ class Drafting:
         name = f"{label}: {machine}" if label else machine
         base_id = f"{path}:{label.replace(' ', '-') + '/' if label else ''}{way.count}x{way.hardware.id}"
         if isinstance(way, NoWay):
-            return Draft(path, base_id, name, feasible="no", reasons=(way.reason,), unpriced="it does not run the work")
+            return Draft(path, base_id, name, feasible="no", unpriced=way.reason)
         priced: Priced = price(way)
         reasons = [*way.reasons, *priced.notes]
         if path == "rented" and not self._may_rent():

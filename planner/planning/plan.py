@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-from planner.domain.figures import Basis, Figure, unknown
+from planner.domain.figures import Basis, Figure
 from planner.domain.library import Library
 from planner.domain.plan import Option, Plan
 from planner.domain.workload import Workload
@@ -101,18 +101,18 @@ def _one_each(drafts: Sequence[Draft]) -> list[Draft]:
 def _with_chances(
     written: Sequence[tuple[Draft, Option]], chances: dict[str, float], today: datetime.date
 ) -> list[Option]:
+    source = "share of seeded draws over all ranges in which this is the cheapest of the paths' best options"
     out = []
     for draft, found in written:
-        if draft.id in chances:
-            share = chances[draft.id]
+        share = chances.get(draft.id)
+        if share is not None:
             figure = Figure(
-                value=share, low=share, high=share, unit="probability", basis=Basis.ASSUMED, as_of=today.isoformat(),
-                source="share of seeded draws over all ranges in which this is the cheapest of the paths' best options",
+                value=share, low=share, high=share, unit="probability", basis=Basis.ASSUMED, source=source,
+                as_of=today.isoformat(),
             )  # fmt: skip
+            out.append(found.model_copy(update={"p_wins": figure}))
         else:
-            why = "only the best option of each path is drawn against the others"
-            figure = unknown("probability", Basis.ASSUMED, why)
-        out.append(found.model_copy(update={"p_wins": figure}))
+            out.append(found)
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.domain.figures import Basis, unknown
 from planner.domain.plan import Feasible, Option, OptionBasis, Slot
 from planner.domain.workload import Workload
 from planner.finance.cashflow import cash_flow
@@ -11,6 +12,9 @@ from planner.planning.drafts import Draft
 from planner.planning.option_money import money_figures
 from planner.planning.slots import option_batches, option_slots, speed_basis
 from planner.planning.writing import Writing, money_basis
+
+
+NOT_DRAWN = "only the best option of each path is drawn against the others"
 
 
 def option(writing: Writing, draft: Draft) -> Option:
@@ -22,7 +26,8 @@ def option(writing: Writing, draft: Draft) -> Option:
     return Option(
         id=draft.id, path=draft.path, name=draft.name, feasible=_feasible(draft, slots, writing.workload),
         reasons=_reasons(draft, slots), priced=draft.unpriced is None, basis=basis, slots=slots,
-        batch=tuple(option_batches(writing, draft)), cash_flow=flow, **money,
+        batch=tuple(option_batches(writing, draft)), cash_flow=flow,
+        p_wins=unknown("probability", Basis.ASSUMED, NOT_DRAWN), **money,
     )  # fmt: skip
 
 
