@@ -62,9 +62,17 @@ def fingerprint(roots: tuple[Path, ...], versions: tuple[str, ...]) -> str:
     for root in roots:
         digest.update(str(root).encode())
         for path in profile_files(root):
-            state = path.stat()
-            digest.update(f"{path.relative_to(root)}\0{state.st_mtime_ns}\0{state.st_size}\n".encode())
+            digest.update(f"{path.relative_to(root)}\0{_state(path)}\n".encode(errors="replace"))
     return digest.hexdigest()
+
+
+def _state(path: Path) -> str:
+    try:
+        state = path.stat()
+    except OSError as error:
+        # A dangling link: reading it will say so in words.
+        return f"unreadable {error.errno}"
+    return f"{state.st_mtime_ns} {state.st_size}"
 
 
 def store_record(database: Database, folders: Folders, record: ProbeRecord) -> None:

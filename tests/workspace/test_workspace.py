@@ -33,6 +33,23 @@ def test_planner_home_moves_everything(tmp_path: Path, shipped: Path, monkeypatc
     assert (tmp_path / "elsewhere/profiles/hardware/gpu-a.toml").is_file()
 
 
+def test_a_home_that_cannot_hold_a_database_costs_a_warning_only(tmp_path: Path, shipped: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    workspace = Workspace(tmp_path / "file", shipped=shipped)
+    assert "gpu-a" in workspace.library().hardware
+    assert any("cannot be written" in warning for warning in workspace.warnings())
+    with pytest.raises(EnvironmentFault, match="cannot be written"):
+        workspace.store_probe(record())
+
+
+def test_a_dangling_link_among_the_profiles_is_named(workspace: Workspace, home: Path) -> None:
+    path = home / "profiles/hardware/gone.toml"
+    path.parent.mkdir(parents=True)
+    path.symlink_to(home / "nowhere.toml")
+    with pytest.raises(InputError, match=r"gone\.toml does not exist"):
+        workspace.library()
+
+
 def test_an_override_by_alias_shows_at_once_and_goes(workspace: Workspace) -> None:
     workspace.override("hardware", "A24", "tdp_w", 300)
     assert workspace.library().hardware["gpu-a"].tdp_w == 300
