@@ -43,7 +43,8 @@ class ProfilesScreen(PlanScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("profiles")]
     HELP = (
         "Everything the planner knows, by kind, with source and date; ! marks what is older than half a year."
-        " / looks for words, o sets your own value for a field (kept in your config folder, marked ●), v takes it back, Enter shows all."
+        " / looks for words, o sets your own value for a field (kept in your config folder, marked ●), v takes it"
+        " back, Enter shows all."
     )
 
     def __init__(self) -> None:
