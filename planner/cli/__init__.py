@@ -1,1 +1,1 @@
-"""cli."""
+"""Arguments and exit codes; stdout is data, stderr is talk."""

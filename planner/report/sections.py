@@ -79,7 +79,8 @@ def _people(workload: Workload) -> str:
     return (
         f"{number(demand.users)} users × {number(demand.hours_per_day)} h × "
         f"{number(demand.days_per_month)} days, "
-        f"{number(demand.requests_per_user_hour)} requests per user-hour, busiest hour {number(demand.peak_factor)}× the average{growth}"
+        f"{number(demand.requests_per_user_hour)} requests per user-hour, busiest hour "
+        f"{number(demand.peak_factor)}× the average{growth}"
     )
 
 

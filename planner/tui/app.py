@@ -418,8 +418,8 @@ def _unexpected(cause: BaseException | None) -> PlannerError:
     )
 
 
-def run(workload: str | None = None, workspace: WorkspacePort | None = None) -> int:
-    """Run the terminal program and return its exit code."""
+def run(workload: str | None = None, workspace: WorkspacePort | None = None, *, mouse: bool = True) -> int:
+    """Run the terminal program and return its exit code; without the mouse, the terminal selects text itself."""
     app = PlannerApp(workload, workspace)
-    result = app.run()
+    result = app.run(mouse=mouse)
     return app.return_code or result or 0

@@ -214,8 +214,8 @@ def plan(**changes) -> Plan:
         "explanations": (Explanation(
             key="options.owned-2x3090.usd_per_month_all_in", result="212.25 USD/month",
             formula="up front / months + running - resale / months",
-            inputs=(("up front", "4,200 USD (shop, 2026-12-01)"), ("months", "36")), source="finance.cashflow",
-            change_with=("money.horizon_months", "money.residual_fraction")),),
+            inputs=(("up front", "4,200 USD (shop, 2026-12-01)"), ("months", "36")),
+            source="finance.cashflow", change_with=("money.horizon_months", "money.residual_fraction")),),
         "considered": 4,
     }  # fmt: skip
     return Plan(**{**fields, **changes})

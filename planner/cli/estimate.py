@@ -1,0 +1,4 @@
+"""`planner estimate`"""
+from typing import Any
+def add_parser(commands: Any) -> None:
+    """x."""

@@ -1,0 +1,87 @@
+"""One probe run on the command line: events become lines, the record becomes a summary and an exit code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.cli.output import Status, data, say, width
+from planner.domain.errors import ExitCode, ProbeError
+from planner.domain.probe import ProbeRecord
+from planner.workspace import ProbeRun, Workspace
+
+Event = dict[str, Any]
+
+
+def measure(workspace: Workspace, arguments: list[str], as_json: bool) -> int:
+    """Run a probe to its end; returns 4 for a failed one and 130 for a cancelled one.
+
+    Raises ProbeError or InputError when the child ends without a record.
+    """
+    status = Status()
+    try:
+        with workspace.run_probe(arguments) as run:
+            for event in run:
+                if as_json:
+                    _print(event)
+                else:
+                    tell(status, event)
+            record = run.record
+    except KeyboardInterrupt:
+        status.done()
+        if run.record is not None:
+            say(f"planner: what was measured so far is kept as {run.record.id}")
+        raise
+    finally:
+        status.done()
+    if record is None:
+        raise ProbeError("The probe ended without a record.")
+    if not as_json:
+        _summarise(record)
+    return exit_code(record)
+
+
+def exit_code(record: ProbeRecord) -> int:
+    """Return the exit code of a finished probe."""
+    codes = {"failed": ExitCode.PROBE_FAILED, "cancelled": ExitCode.INTERRUPTED}
+    return codes.get(record.status, ExitCode.OK)
+
+
+def tell(status: Status, event: Event) -> None:
+    """Show one event of a probe or a build on stderr."""
+    kind = event.get("event")
+    if kind == "progress":
+        done = event.get("done", event.get("fraction"))
+        share = f"{done:4.0%}  " if isinstance(done, int | float) else ""
+        words = event.get("stage") or event.get("text") or ""
+        status.show(f"{share}{words}{_left(event)}", key=str(words))
+    elif kind == "warning":
+        status.done()
+        say(f"warning: {event.get('message', '')}")
+
+
+def _left(event: Event) -> str:
+    """Return the time left: as told, else by the pace so far."""
+    told, done, elapsed = event.get("estimate_s"), event.get("done"), event.get("elapsed_s")
+    if told is None and isinstance(done, int | float) and isinstance(elapsed, int | float) and 0.05 < done < 1:
+        told = elapsed * (1 - done) / done
+    return f", about {duration(told)} left" if isinstance(told, int | float) and told >= 1 else ""
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words: seconds below two minutes, minutes above."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _print(event: Event) -> None:
+    from planner.report import json
+
+    data(json.line(event) + "\n")
+
+
+def _summarise(record: ProbeRecord) -> None:
+    from planner.report import probe
+
+    data(probe.render(record, width()))
+    if record.status == "failed":
+        say(f"planner: error: {record.errors[-1] if record.errors else 'the probe failed'}")
+    say(f"stored as {record.id}; `planner probe list` shows all")
