@@ -1,0 +1,58 @@
+"""Classes of hardware that share an efficiency, and stand-ins for rates a vendor does not state."""
+
+from __future__ import annotations
+
+from planner.domain.hardware import Hardware
+
+# Tensor FLOP per byte of bandwidth that stands in where no tensor rate is known: CPUs about 20 (a 96-core EPYC
+# 9654: 10 TFLOPS at 461 GB/s), Apple about 35 (M2 Ultra: 27.2 at 800), GPUs about 150 (RTX 4090: 165 at 1008).
+_FLOP_PER_BYTE = {"cpu": 20.0, "apple": 35.0}
+_FLOP_PER_BYTE_GPU = 150.0
+
+
+def hardware_class(hardware: Hardware) -> str:
+    """Return the class of a device: what its kernels and memory have in common with others."""
+    vendor, kind = hardware.vendor.casefold(), hardware.kind
+    if kind == "cpu":
+        return "cpu"
+    if vendor == "apple":
+        return "apple"
+    if vendor == "nvidia":
+        if hardware.unified_memory or kind == "unified":
+            return "cuda-unified"
+        return "cuda-datacenter" if kind == "datacenter" else "cuda-consumer"
+    if vendor == "amd":
+        if hardware.unified_memory or kind == "unified":
+            return "rocm-unified"
+        return "rocm-datacenter" if kind == "datacenter" else "rocm-consumer"
+    return "intel" if vendor == "intel" else "other"
+
+
+def peak_flops(hardware: Hardware, quant_family: str, native_low_precision: bool) -> float:
+    """Return peak FLOP/s for a quantisation: its own rate where engine and device compute in it, else FP16's."""
+    rate = hardware.fp16_dense_tflops
+    if native_low_precision:
+        if quant_family == "fp8" and hardware.fp8_dense_tflops:
+            rate = hardware.fp8_dense_tflops
+        elif quant_family in ("fp4", "mxfp4") and hardware.fp4_dense_tflops:
+            rate = hardware.fp4_dense_tflops
+        elif quant_family in ("fp4", "mxfp4") and hardware.fp8_dense_tflops:
+            rate = hardware.fp8_dense_tflops
+    if rate:
+        return rate * 1e12
+    per_byte = _FLOP_PER_BYTE.get(hardware_class(hardware), _FLOP_PER_BYTE_GPU)
+    return per_byte * (hardware.memory_bandwidth_gb_s or 0.0) * 1e9
+
+
+def usable_memory_share(hardware: Hardware) -> float:
+    """Return the share of the labelled memory that an engine can get at all.
+
+    Apple's Metal lets a GPU use about two thirds of up to 36 GB and three quarters above (recommendedMaxWorkingSetSize);
+    other unified machines keep some for the system; boards lose about 2 % to ECC, firmware and display.
+    """
+    label = hardware.memory_gb or 0.0
+    if hardware.vendor.casefold() == "apple":
+        return 0.67 if label <= 36 else 0.75
+    if hardware.unified_memory or hardware.kind in ("unified", "cpu"):
+        return 0.88 if label >= 32 else 0.75
+    return 0.98
