@@ -1,5 +1,6 @@
 """`planner doctor`: whether everything the planner needs is in order."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 import argparse

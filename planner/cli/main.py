@@ -1,5 +1,6 @@
 """From arguments to an exit code: every failure becomes one line on stderr and a number of the contract."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 import contextlib
@@ -64,7 +65,8 @@ def main(arguments: Sequence[str] | None = None, screen: Screen | None = None) -
 def build_parser() -> Parser:
     """Return the parser of all commands."""
     parser = Parser(
-        prog="planner", description=DESCRIPTION, examples=EXAMPLES, usage="planner [WORKLOAD] [--no-mouse]\n       planner COMMAND …"
+        prog="planner", description=DESCRIPTION, examples=EXAMPLES,
+        usage="planner [WORKLOAD] [--no-mouse]\n       planner COMMAND …",
     )
     parser.add_argument("--version", action="version", version=f"planner {installed_version()}")
     commands = parser.add_subparsers(

@@ -74,4 +74,4 @@ def _reworded(message: str) -> tuple[str, str]:
 
 
 def _name(argument: str) -> str:
-    return argument.split("/")[-1]
+    return argument.rpartition("/")[2]

@@ -1,5 +1,6 @@
 """`planner plan`: the answer to a workload as text, JSON, Markdown or CSV."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,6 @@
 """`planner probe …`: measure this machine or an endpoint, and look at what was measured."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,6 @@
 """One probe run on the command line: events become lines, the record becomes a summary and an exit code."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from planner.cli.output import Status, data, say, width
 from planner.domain.errors import ExitCode, ProbeError
 from planner.domain.probe import ProbeRecord
-from planner.workspace import ProbeRun, Workspace
+from planner.workspace import Workspace
 
 Event = dict[str, Any]
 

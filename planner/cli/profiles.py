@@ -1,5 +1,6 @@
 """`planner profiles …`: what is known, from where, and how old it is."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 import argparse
@@ -117,7 +118,7 @@ def _table(found: Mapping[str, BaseModel], facts: Sequence[str]) -> str:
 
     head = ["id", *(name.removesuffix("_usd_per_mtok") for name in facts), "as_of"]
     rows = [[key, *(_cell(getattr(item, name)) for name in (*facts, "as_of"))] for key, item in found.items()]
-    aligns = "<" + "".join(_align(found, name) for name in facts) + "<"
+    aligns = "=" + "".join(_align(found, name) for name in facts) + "="
     return "\n".join(grid_lines(head, rows, aligns, width())) + "\n"
 
 

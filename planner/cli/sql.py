@@ -1,5 +1,6 @@
 """`planner sql`: questions of one's own over profiles, prices and probe records."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 import argparse

@@ -46,11 +46,12 @@ def grid_lines(
 ) -> list[str]:
     """Return a table as lines of at most `room` columns; `below` holds a second line for each row.
 
-    Columns take the width of their widest cell; when that is too much, the widest left-aligned ones are cut.
+    `aligns` holds one character a column: `<` left, `>` right, `=` left and never cut. Columns take the width of
+    their widest cell; when that is too much, the widest of the `<` ones are cut.
     """
     widths = [max(width(cell) for cell in column) for column in zip(titles, *rows, strict=True)]
-    free = [index for index, align in enumerate(aligns) if align == "<"] or list(range(len(widths)))
-    while sum(widths) + len(GAP) * (len(widths) - 1) > room:
+    free = [index for index, align in enumerate(aligns) if align == "<"]
+    while free and sum(widths) + len(GAP) * (len(widths) - 1) > room:
         widest = max(free, key=lambda index: widths[index])
         if widths[widest] <= 4:
             break

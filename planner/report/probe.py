@@ -57,7 +57,7 @@ def _keep_first(head: list[str], rows: list[list[str]], width: int) -> list[str]
     needed = sum(max(len(row[index]) for row in [head, *rows]) + 2 for index in range(len(head)))
     if needed > width + 2:
         head, rows = head[:4] + head[5:], [row[:4] + row[5:] for row in rows]
-    return grid_lines(head, rows, "<" * (len(head) - 1) + ">", max(width, 60))
+    return grid_lines(head, rows, "=" + "<" * (len(head) - 2) + ">", width)
 
 
 def _model(record: ProbeRecord) -> str:

@@ -9,7 +9,7 @@ from planner.domain.plan import PATHS, BreakEven, BreakEvenPoint, Option, Plan, 
 from planner.domain.workload import Batch, Workload
 from planner.report.format import Currency, Footnotes, big, legend, number, percent, spread
 from planner.report.layout import INDENT, bullets, grid_lines, heading, indented, labelled, wrap
-from planner.report.safe import clean, shorten
+from planner.report.safe import clean
 from planner.report.tables import BATCH_COLUMNS, OPTION_COLUMNS, PATH_NAMES, SLOT_COLUMNS, pick, slot_place
 
 RULED_OUT_SHOWN = 4
@@ -35,7 +35,7 @@ def title(view: View) -> list[str]:
     """Return the name of the workload, its question, the date and the currency."""
     plan, workload = view.plan, view.plan.workload
     name = f"{clean(workload.name)} · {clean(workload.title)}" if workload.title else clean(workload.name)
-    lines = [shorten(name, view.room)]
+    lines = wrap(name, view.room)
     if workload.question:
         lines += wrap(workload.question, view.room)
     looked_at = f" · {plan.considered:,} combinations looked at" if plan.considered else ""
@@ -160,11 +160,16 @@ def _speed_row(view: View, slot: Slot) -> list[str]:
     other = "" if slot.same_weights else " (other weights)"
     return [
         clean(slot.model, 24) + other,
-        clean(slot_place(slot, with_engine=False), 60),
+        clean(_place(slot), 60),
         f"{shown} {bounds}" if bounds else shown,
         ttft.show(slot, view.currency, view.notes),
         task.show(slot, view.currency, view.notes),
     ]
+
+
+def _place(slot: Slot) -> str:
+    """Return devices and quantisation, or who sells the tokens; engine and model stand elsewhere in the text."""
+    return slot_place(slot, with_engine=False) if slot.hardware else (slot.provider or slot.served_by).split("/")[0]
 
 
 def batch(view: View) -> list[str]:
