@@ -30,7 +30,10 @@ class Bandwidth:
 
 
 def measure(threads: int) -> list[Bandwidth]:
-    """Measure read and copy with one and with `threads` threads, about 3 s; raises ProbeError without memory."""
+    """Measure read and copy with one and with `threads` threads in about 3 s.
+
+    Raises ProbeError when memory is short.
+    """
     free = available_memory()
     size = min(ARRAY_BYTES, free // 8) if free is not None else ARRAY_BYTES
     if size < ARRAY_BYTES // 4:

@@ -57,21 +57,17 @@ def choose_depths(rate_tok_s: float, budget_s: float, max_context: int | None) -
     return 0, CALIBRATION_TOKENS
 
 
+@dataclass
 class CaseRunner:
     """Runs cases on one loaded model, each in a fresh context."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        session: Session,
-        guard: InterruptGuard,
-        base: ContextSettings,
-        rng: random.Random,
-        cpu_threads: int | None,
-    ) -> None:
-        self.engine, self.session, self.guard, self.base, self.rng = engine, session, guard, base, rng
-        self.cpu_threads = cpu_threads
-        """Threads that do the work, or None where a GPU does it and occupancy means nothing."""
+    engine: Engine
+    session: Session
+    guard: InterruptGuard
+    base: ContextSettings
+    rng: random.Random
+    cpu_threads: int | None
+    """Threads that do the work, or None where a GPU does it and occupancy means nothing."""
 
     def calibrate(self) -> float:
         """Return a first, rough prefill rate in tok/s, and settle whether flash attention works here."""
@@ -80,14 +76,16 @@ class CaseRunner:
             steps = [self._prefill_step(context, CALIBRATION_TOKENS) for _ in range(2)]
         finally:
             context.close()
-        self.session.settings["calibration"] = {"tokens": CALIBRATION_TOKENS, "s": [one.seconds for one in steps]}
-        return CALIBRATION_TOKENS / min(one.seconds for one in steps)
+        seconds = [step.seconds for step in steps]
+        self.session.settings["calibration"] = {"tokens": CALIBRATION_TOKENS, "s": seconds}
+        return CALIBRATION_TOKENS / min(seconds)
 
     def run(self, case: Case, *, precision: float, cap_s: float, rate: float) -> tuple[Series, str]:
         """Measure one case for at most about `cap_s`; an empty series comes with the reason."""
         expected = case.tokens / rate
         if expected > max(cap_s, 0.0):
-            reason = f"{case} would take about {expected:.0f} s to fill, more than the time left ({cap_s:.0f} s)"
+            share = f"its share of the time is {max(cap_s, 0):.0f} s"
+            reason = f"{case} would take about {expected:.0f} s a try; {share}"
             self.session.warn("skipped", f"{reason}. Raise --max-seconds or shorten it.")
             return Series(), reason
         need = case.tokens + (0 if case.kind == "prefill" else HEADROOM_TOKENS)
@@ -109,7 +107,7 @@ class CaseRunner:
         except ProbeError as error:
             if not settings.flash_attention or settings.kv_quant not in ("f16", "f32", "bf16"):
                 raise
-            self.session.warn("no_flash_attention", f"Flash attention does not work here, so it is off: {error}")
+            self.session.warn("no_flash_attention", f"Flash attention does not work here; it is off: {error}")
         self.base = replace(self.base, flash_attention=False)
         return self.engine.context(replace(self.base, n_ctx=256))
 
@@ -207,7 +205,8 @@ class CaseRunner:
         }
         self.session.settings.setdefault("metrics", []).append(row)
         if found:
-            self.session.warn("slowing", f"{case} slowed down by {found.ratio - 1:.0%}; the slower part counts.")
+            text = f"{case} slowed down by {found.ratio - 1:.0%}; the slower part counts."
+            self.session.warn("slowing", text)
         if series.busy:
             text = f"{series.dropped} of {len(series.steps)} samples shared the processor with other programs"
             self.session.warn("disturbed", f"{case}: {text}; close them and repeat for a figure to rely on.")

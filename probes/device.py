@@ -5,285 +5,239 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from planner.domain.errors import InputError, ProbeError
+from planner.domain.errors import ProbeError
 from planner.domain.figures import Axes, Basis, Speed, unknown_speed
 from planner.domain.probe import Measure, ProbeEngine, ProbeModel
 from planner.domain.units import gib
 from probes import environment, gpus, processors
-from probes.cases import Case, CaseRunner, choose_depths, choose_prompts
+from probes.cases import HEADROOM_TOKENS, Case, CaseRunner, choose_depths, choose_prompts
+from probes.device_options import DeviceOptions
 from probes.lifeline import InterruptGuard
 from probes.llama import ContextSettings, Engine, load_bindings
 from probes.machine import add_bandwidth
 from probes.memory_use import peak_rss, rss
-from probes.model_file import KV_TYPES, ModelFile, check_memory, open_model
+from probes.model_file import ModelFile, check_memory, open_model
 from probes.repeat import Series
 from probes.session import EndedBy, Session, Status
 
-MAX_TOKENS = 1 << 20
 
-
-@dataclass(frozen=True)
-class DeviceOptions:
-    """What a person can choose for a device probe. Empty prompts or depths: chosen to fit the time."""
-
-    model: Path
-    model_id: str | None = None
-    prompts: tuple[int, ...] = ()
-    depths: tuple[int, ...] = ()
-    threads: int | None = None
-    gpu_layers: int = -1
-    kv_quant: str = "f16"
-    flash_attention: bool = True
-    n_batch: int = 2048
-    n_ubatch: int = 512
-    precision: float = 0.03
-    max_seconds: float = 40.0
-    seed: int | None = None
-    machine: bool = True
-    """Also measure the memory bandwidth, after the model is gone."""
-    verbose: bool = False
-
-
-def run_device(options: DeviceOptions, session: Session, guard: InterruptGuard) -> tuple[Status, EndedBy]:
-    """Run the probe into `session`; raises InputError or Refusal before loading, ProbeError after."""
-    _check(options)
+def run_device(
+    options: DeviceOptions, session: Session, guard: InterruptGuard
+) -> tuple[Status, EndedBy]:
+    """Run the probe into `session`; raises InputError or RefusalError before loading, ProbeError after."""
+    options.check()
     model = open_model(options.model)
-    _check_lengths(options, model)
+    options.check_lengths(model)
     lib = load_bindings()
     offload = bool(lib.llama_supports_gpu_offload()) and options.gpu_layers != 0
-    _describe(options, session, model)
-    session.environment = environment.environment()
-    threads = options.threads or processors.default_threads()
-    session.settings |= _settings(options, threads)
-    tokens = max((*options.prompts, *options.depths, 512)) + 256
-    session.settings["memory"] = _check_fit(options, model, tokens, offload)
-    _warn_about_machine(session)
-    guard.check()
-
+    probe = _DeviceProbe(options, session, guard, model, offload)
+    probe.prepare()
     session.start(model=session.model.id, file=str(model.path), max_seconds=options.max_seconds)
     session.progress("load", 0.0)
     before = rss()
     engine = Engine.load(lib, model.path, options.gpu_layers, options.verbose)
-    guard.check()
-    session.environment |= {"engine": engine.facts()}
-    session.engine = _engine(session, options, engine, offload, threads)
-    session.figures.append(_measure(session, "load_time", engine.load_s, "s", "file to memory, no mmap"))
     try:
-        outcome = _measure_cases(options, session, guard, engine, model, threads, offload)
+        guard.check()
+        probe.describe_engine(engine)
+        outcome = probe.measure(engine)
     finally:
-        _memory_figure(session, before)
-        session.environment["gpu_after"] = gpus.nvidia() or None
-        session.environment["load_average_after"] = environment.load_average()
+        probe.look_back(before)
         engine.close()
     if options.machine:
-        _machine(session, threads)
+        probe.machine()
     session.progress("done", 1.0)
     return outcome
 
 
-def _machine(session: Session, threads: int) -> None:
-    session.progress("memory bandwidth", 0.95)
-    try:
-        add_bandwidth(session, threads)
-    except ProbeError as error:
-        session.warn("no_bandwidth", error.message)
+@dataclass
+class _DeviceProbe:
+    options: DeviceOptions
+    session: Session
+    guard: InterruptGuard
+    model: ModelFile
+    offload: bool
 
+    def __post_init__(self) -> None:
+        self.threads = self.options.threads or processors.default_threads()
 
-def _measure_cases(
-    options: DeviceOptions,
-    session: Session,
-    guard: InterruptGuard,
-    engine: Engine,
-    model: ModelFile,
-    threads: int,
-    offload: bool,
-) -> tuple[Status, EndedBy]:
-    seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(6))
-    session.settings["seed"] = seed
-    base = ContextSettings(
-        n_ctx=512,
-        n_threads=threads,
-        n_batch=options.n_batch,
-        n_ubatch=min(options.n_ubatch, options.n_batch),
-        kv_quant=options.kv_quant,
-        flash_attention=options.flash_attention,
-    )
-    budget_s = max(1.0, options.max_seconds - session.elapsed())
-    runner = CaseRunner(engine, session, guard, base, random.Random(seed), None if offload else threads)
-    rate = runner.calibrate()
-    facts = model.header.facts()
-    prompts = options.prompts or choose_prompts(rate, budget_s, facts["max_context"])
-    depths = options.depths or choose_depths(rate, budget_s, facts["max_context"])
-    cases = [*(Case("prefill", n) for n in prompts), *(Case("decode_per_request", n) for n in depths)]
-    runner.rng.shuffle(cases)
-    session.settings |= {"prompts": list(prompts), "depths": list(depths), "order": [str(case) for case in cases]}
-    session.settings |= {"flash_attention": runner.base.flash_attention, "metrics": []}
-    session.engine = replace_flags(session.engine, flash_attention=runner.base.flash_attention)
+    def prepare(self) -> None:
+        """Describe model and machine, and refuse a model that does not fit; nothing is loaded yet."""
+        facts = self.model.facts()
+        self.session.model = ProbeModel(
+            id=self.options.model_id or self.model.id,
+            hash=f"sha256:{self.model.sha256}",
+            file=str(self.model.path),
+            quant=facts["quant"],
+            facts=facts,
+        )
+        self.session.environment = environment.environment()
+        self.session.settings |= self.options.settings(self.threads)
+        self.session.settings["memory"] = self._check_fit()
+        self._warn_about_machine()
+        self.guard.check()
 
-    complete, precise = True, True
-    for index, case in enumerate(cases):
-        remaining = options.max_seconds - session.elapsed()
-        weight = case.weight / sum(later.weight for later in cases[index:])
-        session.progress(str(case), 0.05 + 0.9 * index / len(cases))
-        series, reason = runner.run(case, precision=options.precision, cap_s=remaining * weight, rate=rate)
+    def describe_engine(self, engine: Engine) -> None:
+        """Store build, flags and load time."""
+        options = self.options
+        self.session.environment["engine"] = engine.facts()
+        flags = {
+            "n_gpu_layers": options.gpu_layers if self.offload else 0,
+            "gpu_offload": self.offload,
+            "n_threads": self.threads,
+            "n_batch": options.n_batch,
+            "n_ubatch": options.n_ubatch,
+            "kv_quant": options.kv_quant,
+            "load_mode": "none",
+            "repack": True,
+        }
+        self.session.engine = ProbeEngine(name="llama.cpp", build=engine.build(), flags=flags)
+        self._add("load_time", engine.load_s, "s", "file to memory, no mmap")
+
+    def measure(self, engine: Engine) -> tuple[Status, EndedBy]:
+        """Run all cases in random order, each in a fresh context, and add their figures."""
+        seed = self.options.seed if self.options.seed is not None else int.from_bytes(os.urandom(6))
+        budget_s = max(1.0, self.options.max_seconds - self.session.elapsed())
+        threads = None if self.offload else self.threads
+        runner = CaseRunner(
+            engine, self.session, self.guard, self._context_settings(), random.Random(seed), threads
+        )
+        rate = runner.calibrate()
+        cases = self._cases(runner, rate, budget_s)
+        self.session.settings |= {"seed": seed, "flash_attention": runner.base.flash_attention}
+        flags = {**self.session.engine.flags, "flash_attention": runner.base.flash_attention}
+        self.session.engine = self.session.engine.model_copy(update={"flags": flags})
+        stops = [self._case(runner, cases, index, rate) for index in range(len(cases))]
+        complete = all(stop != "skipped" for stop in stops)
+        precise = all(stop == "precision" for stop in stops)
+        return ("complete" if complete else "partial"), ("precision" if precise else "time_cap")
+
+    def look_back(self, rss_before: int | None) -> None:
+        """Store what the run did to the machine: peak memory, load, GPU state."""
+        peak = peak_rss()
+        if peak is not None and rss_before is not None and peak > rss_before:
+            what = "growth of the process's resident memory to its peak (host memory only)"
+            self._add("memory_total", gib(peak - rss_before), "GiB", what)
+        self.session.environment["gpu_after"] = gpus.nvidia() or None
+        self.session.environment["load_average_after"] = environment.load_average()
+
+    def machine(self) -> None:
+        """Measure the memory bandwidth, now that the model is gone."""
+        self.guard.check()
+        self.session.progress("memory bandwidth", 0.95)
+        try:
+            add_bandwidth(self.session, self.threads)
+        except ProbeError as error:
+            self.session.warn("no_bandwidth", error.message)
+
+    def _context_settings(self) -> ContextSettings:
+        return ContextSettings(
+            n_ctx=512,
+            n_threads=self.threads,
+            n_batch=self.options.n_batch,
+            n_ubatch=min(self.options.n_ubatch, self.options.n_batch),
+            kv_quant=self.options.kv_quant,
+            flash_attention=self.options.flash_attention,
+        )
+
+    def _cases(self, runner: CaseRunner, rate: float, budget_s: float) -> list[Case]:
+        longest = self.model.header.facts()["max_context"]
+        prompts = self.options.prompts or choose_prompts(rate, budget_s, longest)
+        depths = self.options.depths or choose_depths(rate, budget_s, longest)
+        cases = [Case("prefill", n) for n in prompts] + [Case("decode_per_request", n) for n in depths]
+        runner.rng.shuffle(cases)
+        order = [str(case) for case in cases]
+        self.session.settings |= {"prompts": list(prompts), "depths": list(depths), "order": order}
+        return cases
+
+    def _case(self, runner: CaseRunner, cases: list[Case], index: int, rate: float) -> str:
+        """Run one case in its share of the time left; return what stopped it, or `skipped`."""
+        case = cases[index]
+        left_s = self.options.max_seconds - self.session.elapsed()
+        share = case.weight / sum(later.weight for later in cases[index:])
+        self.session.progress(str(case), 0.05 + 0.9 * index / len(cases))
+        series, reason = runner.run(case, precision=self.options.precision, cap_s=left_s * share, rate=rate)
         if series.steps:
-            session.figures.append(_speed(session, case, series, options))
-            precise = precise and series.stop == "precision"
-        else:
-            complete = False
-            axes = _axes(session, case, options)
-            session.figures.append(unknown_speed(case.kind, axes, Basis.MEASURED, reason, "device probe"))
-    return ("complete" if complete else "partial"), ("precision" if complete and precise else "time_cap")
+            self.session.figures.append(self._speed(case, series))
+            return series.stop
+        figure = unknown_speed(case.kind, self._axes(case), Basis.MEASURED, reason, "device probe")
+        self.session.figures.append(figure)
+        return "skipped"
+
+    def _check_fit(self) -> dict[str, float]:
+        layers = (self.model.header.facts()["layers"] or 0) + 1
+        gpu_bytes = gpus.free_bytes() if self.offload else None
+        share = 1.0 if self.options.gpu_layers < 0 else min(1.0, self.options.gpu_layers / layers)
+        return check_memory(
+            self.model,
+            tokens=self.options.longest + HEADROOM_TOKENS,
+            kv_quant=self.options.kv_quant,
+            # Where no tool tells the GPU's free memory it is the machine's own (unified) memory that counts.
+            gpu_share=share if gpu_bytes is not None else 0.0,
+            host_bytes=environment.available_memory(),
+            gpu_bytes=gpu_bytes,
+        )
+
+    def _warn_about_machine(self) -> None:
+        facts = self.session.environment
+        if facts["power"] == "battery":
+            self.session.warn("battery", "On battery many machines run slower; plug it in and repeat.")
+        load, cpus = facts["load_average"], facts["logical_cpus"]
+        if load is not None and load > 0.5 * cpus:
+            self.session.warn("busy", f"Other programs use this machine (load {load} on {cpus} processors).")
+        for gpu in facts["gpu"]:
+            if (gpu.get("utilisation_percent") or 0) > 10:
+                self.session.warn("gpu_busy", f"{gpu['name']} is {gpu['utilisation_percent']:.0f} % busy.")
+
+    def _axes(self, case: Case) -> Axes:
+        prefill = case.kind == "prefill"
+        return Axes(
+            context_tokens=0 if prefill else case.tokens,
+            prompt_tokens=case.tokens if prefill else None,
+            concurrency=1,
+            model=self.session.model.id,
+            quant=self.session.model.quant or "unknown",
+            kv_quant=self.options.kv_quant,
+            engine="llama.cpp",
+            engine_build=self.session.engine.build,
+            hardware="local",
+        )
+
+    def _speed(self, case: Case, series: Series) -> Speed:
+        tokens = case.tokens if case.kind == "prefill" else 1
+        value, low, high, notes = speed_interval(series, tokens)
+        return Speed(
+            value=value,
+            low=low,
+            high=high,
+            unit="tok/s",
+            kind=case.kind,
+            axes=self._axes(case),
+            basis=Basis.MEASURED,
+            source=f"device probe {self.session.id}: {notes}",
+            as_of=self.session.today,
+        )
+
+    def _add(self, kind: Literal["load_time", "memory_total"], value: float, unit: str, what: str) -> None:
+        label: dict[str, Any] = {"basis": Basis.MEASURED, "as_of": self.session.today}
+        source = f"device probe {self.session.id}: {what}"
+        self.session.figures.append(Measure(kind=kind, value=value, unit=unit, source=source, **label))
 
 
-def replace_flags(engine: ProbeEngine, **flags: Any) -> ProbeEngine:
-    """Return the engine with more flags."""
-    return engine.model_copy(update={"flags": {**engine.flags, **flags}})
+def speed_interval(series: Series, tokens: int) -> tuple[float, float | None, float | None, str]:
+    """Return tok/s with its interval and what the interval means.
 
-
-def _check(options: DeviceOptions) -> None:
-    positive = {"--threads": options.threads, "--batch": options.n_batch, "--ubatch": options.n_ubatch}
-    for flag, value in positive.items():
-        if value is not None and not 1 <= value <= 65_536:
-            raise InputError(f"{flag} is {value}; it must lie between 1 and 65536.")
-    if not 0.001 <= options.precision <= 0.5:
-        raise InputError(f"--precision is {options.precision}; give a fraction such as 0.03.")
-    if not 1 <= options.max_seconds <= 86_400:
-        raise InputError(f"--max-seconds is {options.max_seconds}; it must lie between 1 and 86400.")
-    if options.gpu_layers < -1:
-        raise InputError(f"--gpu-layers is {options.gpu_layers}; -1 means all layers.")
-    if options.kv_quant not in KV_TYPES:
-        raise InputError(f"--kv-quant {options.kv_quant!r} is unknown.", f"Known: {', '.join(KV_TYPES)}.")
-    if options.kv_quant not in ("f16", "f32", "bf16") and not options.flash_attention:
-        raise InputError("A quantised KV cache needs flash attention.", "Leave out --no-flash-attention.")
-
-
-def _check_lengths(options: DeviceOptions, model: ModelFile) -> None:
-    longest = model.header.facts()["max_context"] or MAX_TOKENS
-    for flag, values, least in (("--prompts", options.prompts, 1), ("--depths", options.depths, 0)):
-        for value in values:
-            if not least <= value <= min(longest, MAX_TOKENS) - 1:
-                raise InputError(f"{flag} has {value}; this model takes {least} to {min(longest, MAX_TOKENS) - 1}.")
-
-
-def _check_fit(options: DeviceOptions, model: ModelFile, tokens: int, offload: bool) -> dict[str, float]:
-    layers = (model.header.facts()["layers"] or 0) + 1
-    gpu_bytes = gpus.free_bytes() if offload else None
-    share = 1.0 if options.gpu_layers < 0 else min(1.0, options.gpu_layers / layers)
-    return check_memory(
-        model,
-        tokens=tokens,
-        kv_quant=options.kv_quant,
-        gpu_share=share if gpu_bytes is not None else 0.0,
-        host_bytes=environment.available_memory(),
-        gpu_bytes=gpu_bytes,
-    )
-
-
-def _describe(options: DeviceOptions, session: Session, model: ModelFile) -> None:
-    facts = model.facts()
-    session.model = ProbeModel(
-        id=options.model_id or model.id,
-        hash=f"sha256:{model.sha256}",
-        file=str(model.path),
-        weights="real",
-        quant=facts["quant"],
-        facts=facts,
-    )
-
-
-def _settings(options: DeviceOptions, threads: int) -> dict[str, Any]:
-    return {
-        "precision": options.precision,
-        "max_seconds": options.max_seconds,
-        "threads": threads,
-        "threads_chosen_by": "user" if options.threads else "physical cores, affinity and quota",
-        "gpu_layers": options.gpu_layers,
-        "kv_quant": options.kv_quant,
-        "flash_attention_requested": options.flash_attention,
-        "definitions": "prefill = prompt tokens / wall time; decode = 1 / median step; no sampling; random tokens",
-    }
-
-
-def _engine(
-    session: Session, options: DeviceOptions, engine: Engine, offload: bool, threads: int
-) -> ProbeEngine:
-    flags = {
-        "n_gpu_layers": options.gpu_layers if offload else 0,
-        "gpu_offload": offload,
-        "n_threads": threads,
-        "n_batch": options.n_batch,
-        "n_ubatch": options.n_ubatch,
-        "kv_quant": options.kv_quant,
-        "load_mode": "none",
-        "repack": True,
-    }
-    return ProbeEngine(name="llama.cpp", build=engine.build(), flags=flags)
-
-
-def _axes(session: Session, case: Case, options: DeviceOptions) -> Axes:
-    return Axes(
-        context_tokens=0 if case.kind == "prefill" else case.tokens,
-        prompt_tokens=case.tokens if case.kind == "prefill" else None,
-        concurrency=1,
-        model=session.model.id,
-        quant=session.model.quant or "unknown",
-        kv_quant=options.kv_quant,
-        engine="llama.cpp",
-        engine_build=session.engine.build,
-        hardware="local",
-    )
-
-
-def _speed(session: Session, case: Case, series: Series, options: DeviceOptions) -> Speed:
+    Formula: tokens / median seconds; the bounds are tokens over the bounds of the seconds.
+    """
     summary = series.summary()
-    tokens = case.tokens if case.kind == "prefill" else 1
     low = tokens / summary.high if summary.high else None
     high = tokens / summary.low if summary.low else None
-    notes = [f"{summary.n} samples", "interval of the median within this launch; launches differ more"]
+    notes = [f"{summary.n} samples, interval of the median within this launch; launches differ more"]
     if series.busy:
-        # A median among other programs says little; the spread of the steps is the honest interval.
+        # A median taken among other programs says little; the spread of the steps is the honest interval.
         low, high = tokens / summary.p90, tokens / summary.p10
         notes = [f"{summary.n} samples on a busy machine, 80 % of them within the interval"]
     if series.drift is not None:
-        notes.append(f"sustained, after {(series.drift.ratio - 1):.0%} slow-down")
-    return Speed(
-        value=tokens / summary.median,
-        low=low,
-        high=high,
-        unit="tok/s",
-        kind=case.kind,
-        axes=_axes(session, case, options),
-        basis=Basis.MEASURED,
-        source=f"device probe {session.id}: {'; '.join(notes)}",
-        as_of=session.today,
-    )
-
-
-def _measure(
-    session: Session, kind: Literal["load_time", "memory_total"], value: float, unit: str, what: str
-) -> Measure:
-    source = f"device probe {session.id}: {what}"
-    return Measure(kind=kind, value=value, unit=unit, basis=Basis.MEASURED, source=source, as_of=session.today)
-
-
-def _memory_figure(session: Session, before: int | None) -> None:
-    peak = peak_rss()
-    if peak is not None and before is not None and peak > before:
-        what = "growth of this process's resident memory to its peak (host memory only)"
-        session.figures.append(_measure(session, "memory_total", gib(peak - before), "GiB", what))
-
-
-def _warn_about_machine(session: Session) -> None:
-    facts = session.environment
-    if facts["power"] == "battery":
-        session.warn("battery", "On battery: many machines run slower. Plug it in for a figure to plan with.")
-    load, cpus = facts["load_average"], facts["logical_cpus"]
-    if load is not None and load > 0.5 * cpus:
-        session.warn("busy", f"Other programs use this machine (load {load} on {cpus} processors).")
-    for gpu in facts["gpu"]:
-        if (gpu.get("utilisation_percent") or 0) > 10:
-            session.warn("gpu_busy", f"{gpu['name']} is already {gpu['utilisation_percent']:.0f} % busy.")
+        notes.append(f"sustained, after {series.drift.ratio - 1:.0%} slow-down")
+    return tokens / summary.median, low, high, "; ".join(notes)

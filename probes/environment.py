@@ -18,7 +18,7 @@ _POWER = Path("/sys/class/power_supply")
 
 
 def environment() -> dict[str, Any]:
-    """Return operating system, processor, memory, GPUs, power and load of this machine; no names of it or users."""
+    """Return operating system, processor, memory, GPUs, power and load; no names of machine or users."""
     cpus = allowed_cpus()
     return {
         "os": _os_name(),
@@ -75,10 +75,11 @@ def power_source(root: Path = _POWER) -> str | None:
     if sys.platform == "darwin":
         text = run_tool(["pmset", "-g", "batt"]) or ""
         return "battery" if "Battery Power" in text else "mains" if "AC Power" in text else None
-    kinds = {supply: read_text(supply / "type") for supply in _supplies(root)}
-    if any(kind in ("Mains", "USB") and read_text(supply / "online") == "1" for supply, kind in kinds.items()):
+    kinds = [(read_text(supply / "type"), supply) for supply in _supplies(root)]
+    if any(kind in ("Mains", "USB") and read_text(supply / "online") == "1" for kind, supply in kinds):
         return "mains"
-    if any(kind == "Battery" and read_text(supply / "scope") != "Device" for supply, kind in kinds.items()):
+    # A battery of a mouse or keyboard has the scope "Device".
+    if any(kind == "Battery" and read_text(supply / "scope") != "Device" for kind, supply in kinds):
         return "battery"
     return None
 
@@ -135,10 +136,16 @@ def _cgroup_used() -> int | None:
 
 class _MemoryStatus(ctypes.Structure):
     _fields_ = (
-        ("length", ctypes.c_uint32), ("load", ctypes.c_uint32), ("total", ctypes.c_uint64),
-        ("available", ctypes.c_uint64), ("page_total", ctypes.c_uint64), ("page_available", ctypes.c_uint64),
-        ("virtual_total", ctypes.c_uint64), ("virtual_available", ctypes.c_uint64), ("extended", ctypes.c_uint64),
-    )  # fmt: skip
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("total", ctypes.c_uint64),
+        ("available", ctypes.c_uint64),
+        ("page_total", ctypes.c_uint64),
+        ("page_available", ctypes.c_uint64),
+        ("virtual_total", ctypes.c_uint64),
+        ("virtual_available", ctypes.c_uint64),
+        ("extended", ctypes.c_uint64),
+    )
 
 
 def _windows_memory() -> _MemoryStatus | None:

@@ -17,7 +17,7 @@ _NVIDIA_FIELDS = (
 
 @cache
 def gpus() -> list[dict[str, Any]]:
-    """Return one description a GPU: name, memory in MiB, power limit in W, temperature, clocks, utilisation."""
+    """Return one description a GPU: name, memory in MiB, power limit in W, temperature, clocks."""
     return nvidia() or amd() or apple()
 
 
@@ -35,7 +35,8 @@ def free_bytes() -> int | None:
 
 def nvidia() -> list[dict[str, Any]]:
     """Ask nvidia-smi."""
-    text = run_tool(["nvidia-smi", f"--query-gpu={','.join(_NVIDIA_FIELDS)}", "--format=csv,noheader,nounits"])
+    query = f"--query-gpu={','.join(_NVIDIA_FIELDS)}"
+    text = run_tool(["nvidia-smi", query, "--format=csv,noheader,nounits"])
     return parse_nvidia(text) if text else []
 
 
@@ -85,7 +86,8 @@ def parse_amd(text: str) -> list[dict[str, Any]]:
     for key, card in sorted(document.items()):
         if not key.startswith("card") or not isinstance(card, dict):
             continue
-        total, used = number(card.get("VRAM Total Memory (B)")), number(card.get("VRAM Total Used Memory (B)"))
+        total = number(card.get("VRAM Total Memory (B)"))
+        used = number(card.get("VRAM Total Used Memory (B)"))
         found.append(
             {
                 "vendor": "amd",

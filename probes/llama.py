@@ -17,22 +17,22 @@ from typing import Any
 
 from planner.domain.errors import ProbeError
 from probes.model_file import KV_TYPES
-from probes.session import Refusal
+from probes.session import RefusalError
 
 
 def load_bindings() -> Any:
-    """Return the llama_cpp module; raises Refusal when it is not installed or does not load."""
+    """Return the llama_cpp module; raises RefusalError when it is not installed or does not load."""
     try:
         import llama_cpp  # noqa: PLC0415 - optional, and slow to load
     except ImportError:
-        raise Refusal(
+        raise RefusalError(
             "no_engine",
             "The device probe needs llama-cpp-python, which is not installed.",
             "Install it with `pip install 'inference-planner[device]'` (needs a C++ compiler).",
         ) from None
     except (OSError, RuntimeError) as error:
         message = f"llama-cpp-python is installed but does not load: {error}."
-        raise Refusal("no_engine", message, "Build it again for this machine.") from None
+        raise RefusalError("no_engine", message, "Build it again for this machine.") from None
     return llama_cpp
 
 
@@ -97,9 +97,8 @@ class Engine:
         params.n_ubatch = settings.n_ubatch
         params.n_threads = params.n_threads_batch = settings.n_threads
         params.type_k = params.type_v = KV_TYPES[settings.kv_quant]
-        params.flash_attn_type = (
-            lib.LLAMA_FLASH_ATTN_TYPE_ENABLED if settings.flash_attention else lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        )
+        state = "ENABLED" if settings.flash_attention else "DISABLED"
+        params.flash_attn_type = getattr(lib, f"LLAMA_FLASH_ATTN_TYPE_{state}")
         handle = lib.llama_init_from_model(self.model, params)
         if not handle:
             raise ProbeError(f"llama.cpp could not make a context: {_reason(self.log)}.")
@@ -172,12 +171,12 @@ class Context:
         count = len(tokens)
         if self.used + count > self.n_ctx:
             raise ProbeError(f"{self.used + count} tokens do not fit the context of {self.n_ctx}.")
-        faults = _major_faults()
+        token, faults = self.lib.llama_token, _major_faults()
         cpu, wall = time.process_time_ns(), time.perf_counter_ns()
         for start in range(0, count, self.n_batch):
             size = min(self.n_batch, count - start)
             # The array is passed by address, so a chunk needs no copy.
-            chunk = (self.lib.llama_token * size).from_buffer(tokens, start * ctypes.sizeof(self.lib.llama_token))
+            chunk = (token * size).from_buffer(tokens, start * ctypes.sizeof(token))
             code = self.lib.llama_decode(self.handle, self.lib.llama_batch_get_one(chunk, size))
             if code:
                 raise ProbeError(f"llama_decode failed with code {code}: {_reason(self.engine.log)}.")
@@ -193,7 +192,7 @@ class Context:
 
 
 def libraries_sha256(lib: Any) -> str | None:
-    """Return one hash over the engine's native libraries, for builds of one version differ by compiler flags."""
+    """Return one hash over the engine's native libraries: builds of one version differ by compiler flags."""
     folder = Path(lib.__file__).parent / "lib"
     sha = hashlib.sha256()
     try:

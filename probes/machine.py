@@ -27,6 +27,7 @@ def run_machine(session: Session, guard: InterruptGuard, *, bandwidth: bool) -> 
 def add_bandwidth(session: Session, threads: int) -> None:
     """Measure the memory bandwidth and add it to the record's figures; raises ProbeError without memory."""
     for found in memory.measure(threads):
+        what = f"numpy on {found.threads} thread(s), a lower bound of the hardware's"
         session.figures.append(
             Measure(
                 kind=found.kind,
@@ -35,7 +36,7 @@ def add_bandwidth(session: Session, threads: int) -> None:
                 high=found.gb_s.high,
                 unit="GB/s",
                 basis=Basis.MEASURED,
-                source=f"probe {session.id}: numpy on {found.threads} thread(s), a lower bound of the hardware's",
+                source=f"probe {session.id}: {what}",
                 as_of=session.today,
                 threads=found.threads,
             )

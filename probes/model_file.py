@@ -14,7 +14,7 @@ from planner.domain.ggml_types import GGML_TYPES
 from planner.domain.gguf import GgufHeader, parse_gguf
 from planner.domain.quant import KV_BYTES, fold
 from planner.domain.units import gib
-from probes.session import Refusal
+from probes.session import RefusalError
 
 COMPUTE_BYTES = 300 * 1024**2
 """Room for the engine's own buffers: graph, logits and scratch of a small context."""
@@ -39,8 +39,8 @@ class ModelFile:
         """Return an id from the name inside the file, such as `smollm2-135m`, else from the file's name."""
         base, size = (self.header.metadata.get(f"general.{key}") for key in ("basename", "size_label"))
         if isinstance(base, str) and base:
-            label = f"-{size}" if isinstance(size, str) and size and size.casefold() not in base.casefold() else ""
-            return fold(base + label)
+            extra = isinstance(size, str) and size and size.casefold() not in base.casefold()
+            return fold(f"{base}-{size}" if extra else base)
         return fold(self.header.name or self.path.stem)
 
     def facts(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class ModelFile:
         }  # fmt: skip
 
     def kv_bytes(self, tokens: int, kv_quant: str) -> int:
-        """Return the bytes of a KV cache for `tokens`, every layer counted as full attention (an upper bound)."""
+        """Return the bytes of a KV cache of `tokens`: an upper bound, all layers taken as full attention."""
         facts = self.header.facts()
         layers, heads, dim = facts["layers"], facts["kv_heads"], facts["head_dim"]
         if not (layers and heads and dim):
@@ -74,9 +74,15 @@ def open_model(path: Path) -> ModelFile:
 
 
 def check_memory(
-    model: ModelFile, *, tokens: int, kv_quant: str, gpu_share: float, host_bytes: int | None, gpu_bytes: int | None
+    model: ModelFile,
+    *,
+    tokens: int,
+    kv_quant: str,
+    gpu_share: float,
+    host_bytes: int | None,
+    gpu_bytes: int | None,
 ) -> dict[str, float]:
-    """Raise Refusal when the model cannot fit; return the sizes in GiB that were compared.
+    """Raise RefusalError when the model cannot fit; return the sizes in GiB that were compared.
 
     `gpu_share` is the share of the layers that the engine will put on GPUs.
     """
@@ -85,14 +91,17 @@ def check_memory(
     for place, share, free in places:
         wanted = need * share + COMPUTE_BYTES
         if share > 0 and free is not None and wanted > free * (1 - SPARE_SHARE):
-            raise Refusal(
+            raise RefusalError(
                 "too_big",
-                f"{model.path.name} needs {gib(wanted):.1f} GiB of {place}, {gib(free):.1f} GiB are available.",
-                "Close other programs, take a smaller quantisation, or put fewer layers on the GPU (--gpu-layers).",
+                f"{model.path.name} needs {gib(wanted):.1f} GiB of {place}, {gib(free):.1f} GiB are free.",
+                "Close other programs, take a smaller quantisation, or set --gpu-layers.",
                 needed_gib=round(gib(wanted), 2),
                 available_gib=round(gib(free), 2),
             )
-    return {"needed_gib": round(gib(need + COMPUTE_BYTES), 3), "weights_gib": round(gib(model.tensor_bytes), 3)}
+    return {
+        "needed_gib": round(gib(need + COMPUTE_BYTES), 3),
+        "weights_gib": round(gib(model.tensor_bytes), 3),
+    }
 
 
 def _header(path: Path) -> GgufHeader:
@@ -113,7 +122,8 @@ def _parts(path: Path) -> list[Path]:
         return [path]
     stem, first, count, end = found.groups()
     if int(first) != 1:
-        raise InputError(f"{path.name} is a later part of a split model.", f"Give part {stem}00001-of-{count}{end}.")
+        hint = f"Give part {stem}00001-of-{count}{end}."
+        raise InputError(f"{path.name} is a later part of a split model.", hint)
     if int(count) > 999:
         raise InputError(f"{path.name} claims {int(count)} parts.")
     return [path.with_name(f"{stem}{part:05d}-of-{count}{end}") for part in range(1, int(count) + 1)]

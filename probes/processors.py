@@ -70,7 +70,9 @@ def _sysctl(name: str) -> int | None:
 def run_tool(command: list[str], timeout_s: float = 5.0) -> str | None:
     """Return a system tool's output, or None when it is missing, fails or is slow."""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, capture_output=True, timeout=timeout_s, check=False, stdin=subprocess.DEVNULL
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

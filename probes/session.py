@@ -29,7 +29,7 @@ def tool_version() -> str:
         return "0"
 
 
-class Refusal(PlannerError):
+class RefusalError(PlannerError):
     """The probe was refused before it loaded or spent anything."""
 
     exit_code = ExitCode.WRONG_INPUT

@@ -107,7 +107,7 @@ class Summary:
 
 
 def summarise(values: Sequence[float]) -> Summary:
-    """Return median, interval and spread; below 6 values low and high are the range, or None for one value."""
+    """Return median, interval and spread; below 6 values low and high are the range, None for one value."""
     middle = statistics.median(values)
     bounds = median_interval(values)
     if bounds is None and len(values) > 1:

@@ -1,0 +1,1 @@
+"""Measures any OpenAI-compatible endpoint over HTTP."""
