@@ -50,7 +50,7 @@ def notes(plan: Plan) -> Content:
     counted = ((len(plan.warnings), "! {} warnings"), (len(plan.advice), "{} advice"))
     summary = " · ".join(words.format(count) for count, words in counted if count) or "no warnings"
     parts = [Content.assemble((summary, "$warning"), (f" · as of {plan.as_of} · w shows all", "$muted"))]
-    changes = what_changes(plan)
+    changes = what_changes(plan, reasons=False)
     if changes:
         parts.append(Content.styled("What would change the answer", "bold $primary"))
         parts += [safe.content(f"  {text}") for text in changes]
@@ -64,8 +64,8 @@ def notes(plan: Plan) -> Content:
     return Content("\n").join(parts)
 
 
-def what_changes(plan: Plan) -> list[str]:
-    """Return the break-even points as sentences, those of the verdict first."""
+def what_changes(plan: Plan, reasons: bool = True) -> list[str]:
+    """Return the break-even points as sentences, those of the verdict first; `reasons` says why there is none."""
     out = []
     flips = plan.verdict.flips_at
     if flips.value is not None:
@@ -73,7 +73,7 @@ def what_changes(plan: Plan) -> list[str]:
     recommended = plan.verdict.recommended_option
     pairs = sorted(plan.break_even, key=lambda pair: recommended not in (pair.from_, pair.to))
     for pair in pairs:
-        out.append(f"{_pair(plan, pair)}: {_point(pair.month, 'month')}; {_volume(pair.tokens_per_month)}.")
+        out.append(f"{_pair(plan, pair)}: {_point(pair.month, reasons)}; {_volume(pair.tokens_per_month, reasons)}.")
     return out
 
 
@@ -85,16 +85,17 @@ def _pair(plan: Plan, pair: BreakEven) -> str:
     return " → ".join(names)
 
 
-def _point(point: BreakEvenPoint, word: str) -> str:
+def _point(point: BreakEvenPoint, reasons: bool) -> str:
     if point.status == "reached" and point.value is not None and point.value.value is not None:
-        return f"{word} {point.value.value:.0f}"
-    return f"{'not reached' if point.status == 'not_reached' else 'never'} ({safe.line(point.reason, 90)})"
+        return f"month {point.value.value:.0f}"
+    words = "not within the horizon" if point.status == "not_reached" else "in no month"
+    return words + (f" ({safe.line(point.reason, 200)})" if reasons and point.reason else "")
 
 
-def _volume(point: BreakEvenPoint) -> str:
+def _volume(point: BreakEvenPoint, reasons: bool) -> str:
     if point.crossings:
         return "crosses at " + ", ".join(fmt.tokens(crossing.value) for crossing in point.crossings) + " tokens a month"
-    return "no crossing by volume" + (f" ({safe.line(point.reason, 90)})" if point.reason else "")
+    return "at no volume" + (f" ({safe.line(point.reason, 200)})" if reasons and point.reason else "")
 
 
 def behind(plan: Plan) -> str:

@@ -31,12 +31,12 @@ _LABELS: dict[str, tuple[str, str]] = {
     "days_per_month": ("days a month", "days"),
     "requests_per_user_hour": ("requests per user", "per hour"),
     "peak_factor": ("peak factor", "× average"),
-    "monthly_growth": ("growth a month", "fraction"),
+    "monthly_growth": ("growth a month", "0–1"),
     "input_tokens": ("input", "tokens"),
     "output_tokens": ("output", "tokens"),
     "reasoning_tokens": ("reasoning", "tokens"),
     "shared_prefix_tokens": ("shared prefix", "tokens"),
-    "cache_hit_rate": ("cache hit rate", "fraction"),
+    "cache_hit_rate": ("cache hit rate", "0–1"),
     "seconds_per_tool": ("time per tool", "s"),
     "parallel_tools": ("tools in parallel", ""),
     "tool_result_tokens": ("tool results a turn", "tokens"),
@@ -151,15 +151,22 @@ def _targets(workload: Workload) -> tuple[Field, ...]:
     )
 
 
+_ASSUMED = {"pue": "pue_office", "residual_fraction": "residual_fraction_36_months"}
+"""Fields of Money whose shipped default has another name."""
+_CHOSEN = {"host_price_usd": "by machine", "tariff_usd_per_kwh": "by country"}
+"""Fields whose default depends on what is bought, or where."""
+
+
 def _money(library: Library | None) -> tuple[Field, ...]:
     out = []
     for item in _fields(Money, ("money",), skip=("fx",)):
-        known = library.assumptions.get(str(item.path[-1])) if library else None
+        name = str(item.path[-1])
+        known = library.assumptions.get(_ASSUMED.get(name, name)) if library else None
         default, text = item.default, item.help
         if known is not None and not default:
             default = f"{known.value:g}"
             text = f"{known.title}: assumed {known.low:g}–{known.high:g} {known.unit}; {known.source}, {known.as_of}."
-        out.append(replace(item, default=default or "shipped", help=text))
+        out.append(replace(item, default=default or _CHOSEN.get(name, "shipped"), help=text))
         if item.path[-1] == "currency":
             rate = "Units of the currency for one US dollar, as you enter it; amounts stay in USD without it."
             out.append(Field(("money", "fx", "rate"), "exchange rate", "per USD", "number", "none", rate))

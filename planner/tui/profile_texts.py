@@ -89,7 +89,7 @@ def _model(item: ModelSpec) -> str:
 
 def _price(item: ApiPrice) -> str:
     cached = f", cached {_usd(item.cached_input_usd_per_mtok)}" if item.cached_input_usd_per_mtok is not None else ""
-    return f"in {_usd(item.input_usd_per_mtok)}{cached}, out {_usd(item.output_usd_per_mtok)} per Mtok"
+    return f"in {_usd(item.input_usd_per_mtok)}, out {_usd(item.output_usd_per_mtok)}{cached} per Mtok"
 
 
 def _cloud(item: CloudOffer) -> str:

@@ -12,7 +12,6 @@ from planner.tui.widgets.table import KeyTable
 from planner.workspace.probe_run import ProbeRun
 
 PROGRESS = [
-    {"event": "start", "id": "device-1"},
     {"event": "progress", "stage": "decode at 0", "done": 0.5, "elapsed_s": 10},
     {"event": "warning", "code": "noise", "message": "the machine is busy"},
     {"event": "record", "record": {"id": "device-1", "status": "complete"}},
@@ -31,26 +30,27 @@ async def begin_device_probe(app, pilot, tmp_path):
 
 
 async def test_a_probe_runs_with_progress_and_improves_the_plan(started, workspace, tmp_path):
-    workspace.run = sample.SlowRun(PROGRESS, 0.05)
+    workspace.run = sample.SlowRun(PROGRESS, 60)
     async with started() as (app, pilot):
         model = await begin_device_probe(app, pilot, tmp_path)
         await until(pilot, lambda: app.jobs.job and app.jobs.job.fraction == 0.5, "progress")
         # 10 s for the first half: 10 s are left.
         assert (app.jobs.job.stage, app.jobs.job.remaining_s) == ("decode at 0", 10)
+        workspace.run.hurry = True
         await until(pilot, lambda: not app.jobs.running, "the end")
-        await settled(pilot)
+        # The plan is made again with the new record.
+        await until(pilot, lambda: len(workspace.planned) == 2 and not app.busy, "a new plan")
         assert workspace.probe_args == [["device", "--model", str(model), "--max-seconds", "40"]]
         assert app.jobs.job.outcome == "✓ done"
         assert "warning: the machine is busy" in app.jobs.job.log
         assert workspace.run.closed
-        assert len(workspace.planned) == 2  # the plan was made again with the new record
 
 
 async def test_cancel(started, workspace, tmp_path):
     workspace.run = sample.SlowRun(PROGRESS, 60)
     async with started() as (app, pilot):
         await begin_device_probe(app, pilot, tmp_path)
-        await until(pilot, lambda: app.jobs.job and app.jobs.job.log, "the start")
+        await until(pilot, lambda: app.jobs.job and app.jobs.job.fraction, "the start")
         await pilot.press("x")
         await until(pilot, lambda: not app.jobs.running, "the end")
         assert app.jobs.job.outcome == "✗ cancelled"

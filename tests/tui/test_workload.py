@@ -7,6 +7,7 @@ from tui_help import on_top, settled, show, type_in, until
 from planner.domain.workload import Workload
 from planner.tui import draft as drafts
 from planner.tui.fields import Field
+from planner.tui.messages import WorkloadEdited
 from planner.tui.screens.dialogs import Ask, Choose, Confirm
 from planner.tui.widgets.form import FieldRow
 from planner.tui.widgets.paths import PathTable
@@ -30,8 +31,17 @@ async def test_the_answer_follows_an_edit(started, workspace):
         await until(pilot, lambda: app.plan.workload.demand.users == 60, "the plan for 60 users")
         await settled(pilot)
         assert "for 60 users" in str(app.screen.query_one("#figures-narrow").content)
-        # 6 and 60 were typed within the debounce: one computation beside the first one.
-        assert [work.demand.users for work in workspace.planned] == [25, 60]
+        assert workspace.planned[-1].demand.users == 60
+
+
+async def test_edits_in_quick_succession_are_one_computation(started, workspace):
+    async with started() as (app, pilot):
+        for users in (6, 60, 600):
+            demand = app.workload.demand.model_copy(update={"users": users})
+            app.post_message(WorkloadEdited(app.workload.model_copy(update={"demand": demand})))
+        await until(pilot, lambda: app.busy, "the first edit")
+        await settled(pilot)
+        assert [work.demand.users for work in workspace.planned] == [25, 600]
 
 
 async def test_old_figures_are_marked_until_the_new_ones_are_there(started, workspace):

@@ -232,13 +232,13 @@ class SlowRun:
     """A probe that sleeps between events until it is cancelled."""
 
     def __init__(self, events, pause=0.0):
-        self.events, self.pause, self.cancelled, self.closed = events, pause, False, False
+        self.events, self.pause, self.cancelled, self.closed, self.hurry = events, pause, False, False, False
 
     def __iter__(self):
         for event in self.events:
             yield event
             until = time.monotonic() + self.pause
-            while time.monotonic() < until and not self.cancelled:
+            while time.monotonic() < until and not self.cancelled and not self.hurry:
                 time.sleep(0.01)
             if self.cancelled:
                 return

@@ -38,11 +38,11 @@ class TextDialog(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         """Yield the title, the text and the keys."""
-        with Vertical(classes="dialog wide"):
+        with Vertical(classes="dialog wide") as box:
+            box.border_subtitle = "↑↓ scroll · y copy · Esc close"
             yield Label(safe.content(self._title), classes="dialog-title")
             with VerticalScroll(id="text"):
                 yield Static(safe.content(self.text))
-            yield Label(safe.content("↑↓ scroll   y copy   Esc close"), classes="dialog-keys")
 
     def action_close(self) -> None:
         """Close the dialog."""
@@ -95,7 +95,8 @@ class Ask(ModalScreen[dict[str, str] | None]):
 
     def compose(self) -> ComposeResult:
         """Yield the title, the lines and two buttons."""
-        with Vertical(classes="dialog"):
+        with Vertical(classes="dialog") as box:
+            box.border_subtitle = "Tab next · Enter accept · Esc cancel"
             yield Label(safe.content(self._title), classes="dialog-title")
             if self._text:
                 yield Static(safe.content(self._text), classes="dialog-text")
@@ -154,10 +155,10 @@ class Choose(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Yield the title and the list."""
-        with Vertical(classes="dialog"):
+        with Vertical(classes="dialog") as box:
+            box.border_subtitle = "↑↓ move · Enter choose · Esc cancel"
             yield Label(safe.content(self._title), classes="dialog-title")
             yield OptionList(*(Option(safe.content(text), id=key) for key, text in self._choices), compact=True)
-            yield Label(safe.content("↑↓ move   Enter choose   Esc cancel"), classes="dialog-keys")
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:

@@ -34,8 +34,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("usd_per_mtok", "per Mtok", 8, 1, "right"),
     Column("decode", "tok/s", 7, 0, "right"),
     Column("ttft", "TTFT", 7, 3, "right"),
-    Column("busy", "Busy", 5, 5, "right"),
-    Column("usd_per_month", "Running/mo", 10, 4, "right"),
+    Column("busy", "Busy", 5, 4, "right"),
+    Column("usd_per_month", "Running/mo", 10, 5, "right"),
     Column("p_wins", "P(best)", 7, 6, "right"),
 )
 _REPORT: dict[str, ReportColumn[Option]] = {column.id: column for column in OPTION_COLUMNS}
@@ -65,7 +65,7 @@ class OptionsScreen(PlanScreen):
         yield Static("", id="options-state")
         yield SearchInput("filter by words, Enter or Esc closes", id="options-filter")
         with Vertical(id="options-body"):
-            yield KeyTable(COLUMNS, id="options-table", least_flex=18)
+            yield KeyTable(COLUMNS, id="options-table", least_flex=22)
             with VerticalScroll(id="options-detail", can_focus=False):
                 yield Static("", id="options-detail-text")
 

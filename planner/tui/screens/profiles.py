@@ -27,8 +27,8 @@ from planner.tui.widgets.search import SearchInput
 from planner.tui.widgets.table import ROW_LIMIT, Column, KeyTable, Row
 
 COLUMNS: tuple[Column, ...] = (
-    Column("id", "Id", 0, weight=2),
-    Column("summary", "Figures", 0, weight=3),
+    Column("id", "Id", 0, weight=1),
+    Column("summary", "Figures", 0, weight=1),
     Column("as_of", "As of", 10, 2),
     Column("age", "Age", 7, 1),
     Column("origin", "Origin", 14, 3),
@@ -60,7 +60,7 @@ class ProfilesScreen(PlanScreen):
             with Vertical(id="profiles-main"):
                 yield Static("", id="profiles-state")
                 yield SearchInput("search by words, Enter keeps, Esc clears", id="profiles-search")
-                yield KeyTable(COLUMNS, id="profiles-table", least_flex=16)
+                yield KeyTable(COLUMNS, id="profiles-table", least_flex=20)
                 with VerticalScroll(id="profile-detail", can_focus=False):
                     yield Static("", id="profile-text")
 

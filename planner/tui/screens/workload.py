@@ -108,11 +108,12 @@ class WorkloadScreen(PlanScreen):
 
     def _show_pages(self) -> None:
         entries = self.query_one("#pages", OptionList)
+        room = 15 if self.app.size.width < 100 else 22
         with self.prevent(OptionList.OptionHighlighted):
             entries.clear_options()
             for page in self.pages():
                 wrong = any(path_matches(p.path, f.path) for p in self.problems for f in page.fields)
-                label = safe.line(page.title, 60)
+                label = safe.line(page.title, room - 2 if wrong else room)
                 prompt = safe.content(f"✗ {label}", "$error") if wrong else safe.content(label)
                 entries.add_option(Option(prompt, id=page.id))
             ids = [page.id for page in self.pages()]

@@ -25,7 +25,7 @@ class FieldInput(Input):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "app.focus_previous", show=False, tooltip="Go to the field above."),
         Binding("down,enter", "app.focus_next", show=False, tooltip="Go to the field below."),
-        Binding("escape", "screen.leave_field", show=False, tooltip="Leave the field, so that letters are keys again."),
+        Binding("escape", "screen.leave_field", "Leave field", tooltip="Leave it: letters are keys again."),
     ]
 
     def __init__(self, value: str, placeholder: str, numeric: bool, completions: Sequence[str], help: str) -> None:

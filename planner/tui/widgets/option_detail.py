@@ -58,14 +58,20 @@ def _slot(slot: Slot, width: int) -> list[Content]:
         Content.assemble((title, "bold"), (f"   {weights}", "$muted")),
         _row("served by", safe.line(slot_place(slot))),
         _figure("decode/request", slot.decode_tok_s_per_request),
-        _row("  under", _axes(slot)),
+        *([_row("  under", _axes(slot))] if slot.decode_tok_s_per_request.known else []),
         _figure("prefill", slot.prefill_tok_s),
         _figure("TTFT p95", slot.ttft_s),
         _figure("whole task", slot.task_s),
         _figure("requests at once", slot.max_concurrency),
-        _row("utilisation", f"{bar(slot.utilisation.value or 0, 20)} {fmt.percent(slot.utilisation)}"),
+        _utilisation(slot.utilisation),
     ]
     return lines + ([memory_bar(slot.memory_gib, min(width - _LABEL - 4, 50))] if slot.memory_gib else [])
+
+
+def _utilisation(figure: Figure) -> Content:
+    if figure.value is None:
+        return _figure("utilisation", figure)
+    return _row("utilisation", f"{bar(figure.value, 20)} {fmt.percent(figure)}  {fmt.basis(figure.basis)}")
 
 
 def _axes(slot: Slot) -> str:
@@ -97,10 +103,10 @@ def memory_bar(memory: MemoryFigures, width: int) -> Content:
              zip(named, styles, strict=True)]  # fmt: skip
     drawn = sum(len(text) for text, _ in cells)
     words = ", ".join(f"{letter} {name} {short(figure.number)}" for letter, name, figure in named)
-    over = f"✗ {short(used - available)} GiB too much" if used > available else f"{short(available - used)} left"
+    over = f"✗ {short(used - available)} too much" if used > available else f"{short(available - used)} left"
     return Content.assemble(
         (f"  {'memory':<{_LABEL}}", "$muted"), *cells, ("·" * max(width - drawn, 0), "$muted"),
-        (f"\n  {'':<{_LABEL}}{words}, {over} of {short(available)} GiB", ""),
+        (f"\n  {'':<{_LABEL}}{words} GiB\n  {'':<{_LABEL}}{over} of {short(available)} GiB", ""),
     )  # fmt: skip
 
 

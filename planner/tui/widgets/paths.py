@@ -10,6 +10,7 @@ from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import DataTable
 
 from planner.domain.plan import PATHS, Option, Path, Plan
@@ -55,6 +56,7 @@ LINES: tuple[Line, ...] = (
     Line("TTFT p95", _ttft),
 )
 """All-in = up-front money spread over the horizon; decode = the slowest part of the mix, per request."""
+_SHORT_LINES = tuple(line for line in LINES if line.title != "running/mo")
 
 
 class PathTable(DataTable[Text]):
@@ -101,6 +103,33 @@ class PathTable(DataTable[Text]):
         if self.cursor_column > 1:
             super().action_cursor_left()
 
+    def _page(self) -> Widget:
+        return self.parent if isinstance(self.parent, Widget) else self
+
+    def action_cursor_down(self) -> None:
+        """Scroll the page: the columns have nothing below."""
+        self._page().scroll_relative(y=2, animate=False)
+
+    def action_cursor_up(self) -> None:
+        """Scroll the page up."""
+        self._page().scroll_relative(y=-2, animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll the page by its height."""
+        self._page().scroll_page_down(animate=False)
+
+    def action_page_up(self) -> None:
+        """Scroll the page up by its height."""
+        self._page().scroll_page_up(animate=False)
+
+    def action_scroll_top(self) -> None:
+        """Scroll to the top of the page."""
+        self._page().scroll_home(animate=False)
+
+    def action_scroll_bottom(self) -> None:
+        """Scroll to the end of the page."""
+        self._page().scroll_end(animate=False)
+
     def action_select_cursor(self) -> None:
         """Open the option under the cursor."""
         self.post_message(self.Opened())
@@ -128,7 +157,7 @@ class PathTable(DataTable[Text]):
             self.add_column(Text(f" {fmt.PATH_LETTER[path]} {PATH_NAMES[path]}"), width=width, key=path)
         self._add_names(plan, options, width)
         currency = currency_of(plan)
-        for line in LINES:
+        for line in LINES if self.app.size.height >= 30 else _SHORT_LINES:
             cells = [self._cell(line, option, currency) for option in options]
             self.add_row(safe.cell(line.title, self._rich("muted")), *cells)
         self.move_cursor(column=max(column, 1), animate=False)

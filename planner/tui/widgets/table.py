@@ -89,17 +89,18 @@ class KeyTable(DataTable[Text]):
 
     def _visible(self) -> list[tuple[int, int]]:
         """Return (index, width) of the columns that fit; flexible ones share what is left by weight."""
-        room = self.size.width - 2
-        chosen = list(range(len(self.all_columns)))
-        columns = self.all_columns
+        room, columns = self.size.width - 2, self.all_columns
+        chosen = list(range(len(columns)))
+        # Where there is room, names are worth more than one more column of numbers.
+        least = max(self._least_flex, room * 2 // 7) if room > 100 else self._least_flex
 
         def used() -> int:
-            return sum((columns[i].width or self._least_flex) + 2 * self.cell_padding for i in chosen)
+            return sum((columns[i].width or least) + 2 * self.cell_padding for i in chosen)
 
         while used() > room and any(columns[i].rank for i in chosen):
             chosen.remove(max(chosen, key=lambda i: (columns[i].rank, i)))
         weights = sum(columns[i].weight for i in chosen if not columns[i].width) or 1
-        spare = max(room - used(), 0) + self._least_flex * sum(1 for i in chosen if not columns[i].width)
+        spare = max(room - used(), 0) + least * sum(1 for i in chosen if not columns[i].width)
         return [(i, columns[i].width or spare * columns[i].weight // weights) for i in chosen]
 
     def _lay_out(self) -> None:

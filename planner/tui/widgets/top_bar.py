@@ -50,6 +50,8 @@ class TopBar(Horizontal):
         """Show the workload's name and what the program is doing."""
         self.state = state
         style = "bold $warning" if state else "$muted"
-        room = 26 if self.app.size.width < 100 else 60
+        narrow = self.app.size.width < 100
+        room = 26 if narrow else 60
+        state = state.partition(":")[0] if narrow else state
         parts = [part for part in (safe.line(name, room - len(state) - 3), state) if part]
         self.query_one("#state", Static).update(safe.content(" · ".join(parts), style))
