@@ -52,7 +52,7 @@ class InterruptGuard:
     def __init__(self, last_words: Callable[[], None]) -> None:
         self.last_words = last_words
         self.requested = False
-        self.on_request: Callable[[], None] | None = None
+        self.on_request: Callable[[], object] | None = None
         """Called once in the main thread, such as to cancel an event loop's task."""
         self.delivering = threading.Event()
         """Set by the main thread when it begins to send the record."""

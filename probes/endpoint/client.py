@@ -167,8 +167,7 @@ class ChatClient:
         reply.malformed, reply.done = parser.malformed, parser.done
 
     def _note(self, reply: Reply, error: Exception) -> None:
-        kind, text, _ = explain(error, self.address.url)
-        reply.fail(kind, text)
+        reply.fail(*explain(error, self.address.url))
         if (status := status_of(error)) is not None:
             reply.status, reply.retry_after_s = status.status, status.retry_after_s
 

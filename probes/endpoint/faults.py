@@ -75,32 +75,34 @@ def explain(error: BaseException, url: str) -> tuple[str, str, str]:
         return _status(status, url)
     causes = chain(error)
     names = {type(one).__name__ for one in causes}
+    last = (str(causes[-1]) or type(causes[-1]).__name__)[:SHOWN]
     if any(isinstance(one, ssl.SSLError) for one in causes) or "CERTIFICATE_VERIFY_FAILED" in str(causes):
-        why = next((str(one) for one in causes if isinstance(one, ssl.SSLError)), "the certificate is not valid")
         hint = "A self-signed server needs its certificate in SSL_CERT_FILE, or use http on this machine."
-        return "tls", f"No trusted TLS connection to {url}: {why[:SHOWN]}.", hint
-    if isinstance(error, TimeoutError | openai.APITimeoutError):
-        return "timeout", f"{url} did not answer in time.", "Raise --timeout, or ask for fewer tokens."
-    if isinstance(error, StreamTooBigError):
-        return "too_big", f"{url} sent {error}.", "This is no chat completion stream."
-    if "ConnectError" in names or any(isinstance(one, ConnectionRefusedError) for one in causes):
-        detail = str(causes[-1]) or "no connection"
-        return "no_connection", f"Nothing answers at {url}: {detail[:SHOWN]}.", "Is the server running there?"
-    if names & {"RemoteProtocolError", "ReadError", "WriteError", "LocalProtocolError", "DecodingError"}:
-        detail = str(causes[-1])[:SHOWN] or "the connection broke"
-        return "broken", f"{url} broke off or does not speak HTTP: {detail}.", "Is this an OpenAI-compatible server?"
-    return "failed", f"The request to {url} failed: {type(error).__name__}: {str(error)[:SHOWN]}.", ""
+        found = ("tls", f"No trusted TLS connection to {url}: {last}.", hint)
+    elif isinstance(error, TimeoutError | openai.APITimeoutError):
+        found = ("timeout", f"{url} did not answer in time.", "Raise --timeout, or ask for fewer tokens.")
+    elif isinstance(error, StreamTooBigError):
+        found = ("too_big", f"{url} sent {error}.", "This is no chat completion stream.")
+    elif "ConnectError" in names or any(isinstance(one, ConnectionRefusedError) for one in causes):
+        found = ("no_connection", f"Nothing answers at {url}: {last}.", "Is the server running there?")
+    elif names & {"RemoteProtocolError", "ReadError", "WriteError", "LocalProtocolError", "DecodingError"}:
+        hint = "Is this an OpenAI-compatible server?"
+        found = ("broken", f"{url} broke off or does not speak HTTP: {last}.", hint)
+    else:
+        found = ("failed", f"The request to {url} failed: {type(error).__name__}: {str(error)[:SHOWN]}.", "")
+    return found
 
 
 def _status(error: StatusError, url: str) -> tuple[str, str, str]:
     text = f": {error.text}" if error.text else ""
     if 300 <= error.status < 400:
         target = error.headers.get("location") or "an unnamed address"
-        return "redirect", f"{url} redirects to {target[:SHOWN]}.", "Redirects are not followed: give the final URL."
-    if error.status in (401, 403):
-        return f"http_{error.status}", f"{url} refuses the key{text}.", "Set the key's variable, see --key-env."
-    if error.status == 404:
-        return "http_404", f"{url} has no such model or path{text}.", "Check --model, and that the URL ends in /v1."
-    if error.status == 429:
-        return "http_429", f"{url} limits the rate{text}.", "Wait, or lower --concurrency."
-    return f"http_{error.status}", f"{url} answered {error.status}{text}.", ""
+        hint = "Redirects are not followed: give the final URL."
+        return "redirect", f"{url} redirects to {target[:SHOWN]}.", hint
+    sentence, hint = {
+        401: ("refuses the key", "Set the key's variable, see --key-env."),
+        403: ("refuses the key", "Set the key's variable, see --key-env."),
+        404: ("has no such model or path", "Check --model, and that the URL ends in /v1."),
+        429: ("limits the rate", "Wait, or lower --concurrency."),
+    }.get(error.status, (f"answered {error.status}", ""))
+    return f"http_{error.status}", f"{url} {sentence}{text}.", hint

@@ -5,7 +5,16 @@ from __future__ import annotations
 import random
 
 # Short, common words: about one token each in every tokenizer in use.
-_WORDS = ["time", "year", "people", "way", "day", "man", "thing", "woman", "life", "child", "world", "school", "state", "family", "student", "group", "country", "problem", "hand", "part", "place", "case", "week", "company", "system", "program", "question", "work", "government", "number", "night", "point", "home", "water", "room", "mother", "area", "money", "story", "fact", "month", "lot", "right", "study", "book", "eye", "job", "word", "business", "issue", "side", "kind", "head", "house", "service", "friend", "father", "power", "hour", "game", "line", "end", "member", "law", "car", "city", "community", "name", "president", "team", "minute", "idea", "kid", "body", "information", "back", "parent", "face", "others", "level", "office", "door", "health", "person", "art", "war", "history", "party", "result", "change", "morning", "reason", "research", "girl", "guy", "moment", "air", "teacher", "force", "education"]
+_WORD_TEXT = (
+    "time year people way day man thing woman life child world school state family student group "
+    "country problem hand part place case week company system program question work government number "
+    "night point home water room mother area money story fact month lot right study book eye job word "
+    "business issue side kind head house service friend father power hour game line end member law "
+    "car city community name president team minute idea kid body information back parent face others "
+    "level office door health person art war history party result change morning reason research girl "
+    "guy moment air teacher force education "
+)
+_WORDS = _WORD_TEXT.split()
 _TASK = (
     "The words above have no meaning. Count from 1 upwards in words, one number a line, up to five hundred. "
     "Do not stop early and add nothing else."

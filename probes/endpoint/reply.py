@@ -28,6 +28,7 @@ class Reply:
     timings: dict[str, Any] | None = None
     error: str | None = None
     error_kind: str | None = None
+    hint: str = ""
     status: int | None = None
     retry_after_s: float | None = None
     malformed: int = 0
@@ -56,10 +57,10 @@ class Reply:
             if isinstance(choice, dict):
                 self._choice(choice, now)
 
-    def fail(self, kind: str, text: str) -> None:
+    def fail(self, kind: str, text: str, hint: str = "") -> None:
         """Note that the request failed; the first reason counts."""
         if self.error is None:
-            self.error_kind, self.error = kind, text[:300]
+            self.error_kind, self.error, self.hint = kind, text[:600], hint
 
     def close(self, now: float) -> None:
         """Note the end of the stream; an end without a finish reason is a failed request."""

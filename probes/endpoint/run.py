@@ -25,6 +25,7 @@ from probes.statistics import quantile
 
 LAG_STEP_S = 0.02
 LAG_LIMIT_S = 0.005
+LAG_SAMPLES = 20
 _OWNERS = {"vllm": "vllm", "sglang": "sglang", "llamacpp": "llama.cpp", "library": "ollama"}
 
 
@@ -107,7 +108,7 @@ def _conclude(options: EndpointOptions, session: Session, sweep: Sweep, lags: li
     }  # fmt: skip
     if lags:
         session.settings["event_loop_lag_ms"] = {"p95": _ms(quantile(lags, 0.95)), "max": _ms(max(lags))}
-        if quantile(lags, 0.95) > LAG_LIMIT_S:
+        if len(lags) >= LAG_SAMPLES and quantile(lags, 0.95) > LAG_LIMIT_S:
             session.warn("client_busy", "This machine was too busy to stamp chunks exactly; times are too long.")
     _warn(session, sweep)
 
@@ -115,16 +116,18 @@ def _conclude(options: EndpointOptions, session: Session, sweep: Sweep, lags: li
 def _warn(session: Session, sweep: Sweep) -> None:
     ok = [request for request in sweep.requests if request.reply.ok]
     if sweep.counter.implausible:
-        text = f"In {sweep.counter.implausible} replies the server's token count can't be right; chunks count instead."
+        text = f"In {sweep.counter.implausible} replies the server's token count can't be right; chunks count."
         session.warn("usage_implausible", text)
     if any(request.reply.buffered for request in ok):
         session.warn("buffered", "The stream arrives in bursts: something on the way buffers it, so no TPOT.")
-    bundled = [ratio for r in ok if r.counted.source == "usage" and (ratio := r.reply.tokens_per_chunk(r.counted.n_out))]
+    counted = [request for request in ok if request.counted.source == "usage"]
+    ratios = [request.reply.tokens_per_chunk(request.counted.n_out) for request in counted]
+    bundled = [ratio for ratio in ratios if ratio is not None]
     if bundled and quantile(bundled, 0.5) > BUNDLED:
         text = f"{quantile(bundled, 0.5):.2f} tokens a chunk: the server bundles tokens or decodes speculatively."
         session.warn("bundled", text)
     if any((request.reply.n_cached or 0) > 0 for request in ok):
-        session.warn("cached", "The server counts cached tokens in new prompts (a shared template); they are left out.")
+        session.warn("cached", "The server counts cached tokens even in new prompts; they are left out.")
     if any(request.reply.overrun for request in ok):
         session.warn("overrun", "The server ignores the length limit; its streams were cut.")
     short = sum(request.reply.finish_reason == "stop" and _short(request) for request in ok)

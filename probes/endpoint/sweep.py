@@ -24,6 +24,14 @@ MAX_FAILURES = 3
 MAX_WAIT_S = 20.0
 
 
+class EndpointError(ProbeError):
+    """The endpoint answered nothing that can be measured."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.error or "The endpoint gave no answer.", reply.hint)
+        self.code = reply.error_kind or "failed"
+
+
 class BudgetSpentError(Exception):
     """The next request could cost more than is left."""
 
@@ -99,8 +107,7 @@ class Sweep:
                 break
         assert request is not None
         if not request.reply.ok:
-            error = ProbeError(request.reply.error or "The endpoint gave no answer.")
-            raise error
+            raise EndpointError(request.reply)
         self.failures = 0
         if request.reply.n_out is None:
             await self._reference()
@@ -175,7 +182,8 @@ class Sweep:
         if not single or self.left_s() < max(seconds for seconds in single if seconds is not None):
             self.stopped = "time_cap"
             return
-        self.session.progress(f"{level} streams", 0.65 + 0.3 * self.options.levels.index(level) / len(self.options.levels))
+        done = self.options.levels.index(level) / len(self.options.levels)
+        self.session.progress(f"{level} streams", 0.65 + 0.3 * done)
         async with asyncio.TaskGroup() as group:
             for worker in range(level):
                 group.create_task(self._worker(level, worker))
