@@ -1,17 +1,25 @@
 """`planner probe endpoint`: any OpenAI-compatible server; asks before it spends money."""
 
+# ruff: noqa: PLC0415 - `--help` loads neither the store nor the estimators
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from planner.cli.output import ask, can_ask, say
+from planner.cli.output import ask, can_ask
 from planner.domain.errors import InputError
+from planner.domain.quant import fold
+
+if TYPE_CHECKING:
+    from planner.domain.library import Library
+    from planner.domain.prices import ApiPrice
 
 EXAMPLES = """\
 planner probe endpoint http://localhost:8080/v1 --model gemma-3-27b
 planner probe endpoint https://api.example.com/v1 --model NAME --concurrency 1,4 --max-usd 0.20
 planner probe endpoint http://localhost:8000/v1 --model NAME --json"""
+PASSED_ON = ("concurrency", "prompts", "output_tokens", "key_env", "max_seconds", "max_usd")
 
 
 def add_parser(actions: Any) -> None:
@@ -24,6 +32,10 @@ def add_parser(actions: Any) -> None:
     parser.add_argument("base_url", metavar="BASE_URL", help="such as http://localhost:8080/v1")
     parser.add_argument("--model", required=True, metavar="NAME", help="the model's name at this server")
     parser.add_argument("--concurrency", metavar="N,N", help="requests at once, such as 1,4")
+    parser.add_argument("--prompts", metavar="N,N", help="two prompt lengths in tokens (default: 128,1024)")
+    parser.add_argument("--output-tokens", type=int, metavar="N", help="tokens to generate a request (default: 64)")
+    parser.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
+    parser.add_argument("--max-seconds", type=float, metavar="S", help="time cap (default: 60)")
     parser.add_argument("--max-usd", type=float, metavar="X", help="most money to spend (default: 0.50)")
     parser.add_argument("--yes", action="store_true", help="spend without asking")
     parser.add_argument("--json", action="store_true", help="one JSON object a line; the record comes last")
@@ -31,8 +43,61 @@ def add_parser(actions: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask where it costs money, then measure."""
-    raise InputError("x")
+    """Measure; where the server costs money, ask first."""
+    from planner.cli.probe_run import ConsentError, measure
+    from planner.workspace import Workspace
+
+    workspace = Workspace()
+    price = price_at(workspace.library(), arguments.base_url, arguments.model)
+    command = child_arguments(arguments, price)
+    try:
+        return measure(workspace, command, arguments.json)
+    except ConsentError as needed:
+        if not can_ask():
+            raise
+        if not ask(question(needed.estimate, arguments, price)):
+            raise InputError("Nothing was sent.", "`--yes` spends without asking; `--max-usd` is the limit.") from None
+    return measure(workspace, [*command, "--yes"], arguments.json)
 
 
-_ = (ask, can_ask, say)
+def child_arguments(arguments: argparse.Namespace, price: ApiPrice | None) -> list[str]:
+    """Return the arguments for the child process; a known price lets it count dollars."""
+    out = ["endpoint", arguments.base_url, f"--model={arguments.model}"]
+    for name in PASSED_ON:
+        value = getattr(arguments, name)
+        if value is not None:
+            out.append(f"--{name.replace('_', '-')}={value}")
+    if price is not None:
+        out.append(f"--usd-per-mtok-in={price.input_usd_per_mtok}")
+        out.append(f"--usd-per-mtok-out={price.output_usd_per_mtok}")
+    return [*out, "--yes"] if arguments.yes else out
+
+
+def price_at(library: Library, base_url: str, model: str) -> ApiPrice | None:
+    """Return the dearest known price of a model among the providers whose name is part of the server's address."""
+    try:
+        host = urlsplit(base_url).hostname or ""
+    except ValueError:
+        return None  # the child tells what is wrong with it
+    found = [
+        price
+        for price in library.prices
+        if fold(price.model) == fold(model)
+        and price.provider.split("-")[0] in host
+        and price.input_usd_per_mtok is not None
+        and price.output_usd_per_mtok is not None
+    ]
+    return max(found, key=lambda price: price.output_usd_per_mtok or 0.0, default=None)
+
+
+def question(estimate: dict[str, Any], arguments: argparse.Namespace, price: ApiPrice | None) -> str:
+    """Return what a person has to agree to: requests, tokens and money."""
+    tokens = f"{estimate.get('input_tokens', 0):,} input and {estimate.get('output_tokens', 0):,} output tokens"
+    usd = estimate.get("usd")
+    cost = "at a price that is not known here" if usd is None else f"at most ${usd:.4f}"
+    source = f" (price of {price.key}, {price.as_of})" if price else ""
+    limit = 0.5 if arguments.max_usd is None else arguments.max_usd
+    return (
+        f"This server bills by the token: up to {estimate.get('requests', 0)} requests, {tokens}, {cost}{source}; "
+        f"it stops at ${limit:.2f}. Go on?"
+    )

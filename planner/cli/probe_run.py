@@ -6,22 +6,31 @@ from __future__ import annotations
 from typing import Any
 
 from planner.cli.output import Status, data, say, width
-from planner.domain.errors import ExitCode, ProbeError
+from planner.domain.errors import ExitCode, InputError, ProbeError
 from planner.domain.probe import ProbeRecord
 from planner.workspace import Workspace
 
 Event = dict[str, Any]
 
 
+class ConsentError(InputError):
+    """The probe would spend money and was not told that it may; `estimate` says how much."""
+
+    def __init__(self, message: str, hint: str, estimate: Event) -> None:
+        super().__init__(message, hint)
+        self.estimate = estimate
+
+
 def measure(workspace: Workspace, arguments: list[str], as_json: bool) -> int:
     """Run a probe to its end; returns 4 for a failed one and 130 for a cancelled one.
 
-    Raises ProbeError or InputError when the child ends without a record.
+    Raises ProbeError or InputError when the child ends without a record, ConsentError when it would spend money.
     """
     status = Status()
     try:
         with workspace.run_probe(arguments) as run:
             for event in run:
+                consent_given(event)
                 if as_json:
                     _print(event)
                 else:
@@ -39,6 +48,13 @@ def measure(workspace: Workspace, arguments: list[str], as_json: bool) -> int:
     if not as_json:
         _summarise(record)
     return exit_code(record)
+
+
+def consent_given(event: Event) -> None:
+    """Raise ConsentError for the event with which a probe refuses to spend money unasked."""
+    estimate = event.get("estimate")
+    if event.get("event") == "error" and isinstance(estimate, dict):
+        raise ConsentError(str(event.get("message", "")), str(event.get("hint", "")), estimate)
 
 
 def exit_code(record: ProbeRecord) -> int:

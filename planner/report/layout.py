@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from planner.report.safe import clean, pad, shorten, width
 
@@ -20,10 +19,26 @@ def heading(title: str, aside: str, room: int) -> str:
 
 def wrap(text: str, room: int, first: str = "", rest: str | None = None) -> list[str]:
     """Return cleaned text wrapped to `room` columns, with a prefix before the first and the other lines."""
-    hanging = " " * len(first) if rest is None else rest
-    return textwrap.wrap(
-        clean(text), room, initial_indent=first, subsequent_indent=hanging, break_on_hyphens=False
-    ) or [first.rstrip()]
+    hanging = " " * width(first) if rest is None else rest
+    lines, line, empty = [], first, True
+    for word in _words(clean(text), room - max(width(first), width(hanging))):
+        if not empty and width(line) + 1 + width(word) > room:
+            lines.append(line)
+            line, empty = hanging, True
+        line, empty = line + ("" if empty else " ") + word, False
+    return [*lines, line.rstrip()]
+
+
+def _words(text: str, room: int) -> Iterator[str]:
+    """Yield the words of a text, those wider than `room` in pieces; textwrap counts characters, not columns."""
+    for word in text.split():
+        piece = ""
+        for char in word:
+            if width(piece + char) > max(2, room):
+                yield piece
+                piece = ""
+            piece += char
+        yield piece
 
 
 def labelled(label: str, text: str, room: int, label_width: int = 11) -> list[str]:

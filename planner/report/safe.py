@@ -27,8 +27,9 @@ def clean(text: object, limit: int | None = None) -> str:
     A lone surrogate, which no terminal or file takes, becomes the replacement character.
     """
     bare = _ESCAPES.sub("", str(text))
-    line = _SPACES.sub(" ", bare)
-    shown = "".join(_shown(char) for char in line).strip()
+    # Before dropping control characters, so that a line break parts words; after it, because gaps may have closed.
+    line = "".join(_shown(char) for char in _SPACES.sub(" ", bare))
+    shown = _SPACES.sub(" ", line).strip()
     return shorten(shown, limit) if limit is not None else shown
 
 

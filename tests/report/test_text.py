@@ -1,0 +1,116 @@
+import pytest
+import sample_plan
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.domain.errors import InputError
+from planner.report import explain, markdown, series, text
+from planner.report.format import Currency, Footnotes
+from planner.report.layout import grid_lines
+from planner.report.safe import width
+from planner.report.tables import OPTION_COLUMNS, SLOT_COLUMNS, fitting, pick
+
+HOSTILE = "\x1b[31m[/red]\u202egemma\n\x07" + "長" * 300
+
+
+def test_the_answer_stands_last():
+    shown = text.render(sample_plan.plan())
+    last = shown.rstrip().splitlines()
+    assert last[-3].strip() == "VERDICT"
+    assert " ".join(line.strip() for line in last[-2:]) == sample_plan.plan().verdict.text
+
+
+def test_lines_stay_within_eighty_columns_whatever_names_data_has():
+    api = sample_plan.api_option()
+    slot = api.slots[0].model_copy(update={"model": HOSTILE, "provider": HOSTILE})
+    option = api.model_copy(update={"name": HOSTILE, "slots": (slot,)})
+    work = sample_plan.workload().model_copy(update={"name": HOSTILE, "title": HOSTILE, "question": HOSTILE})
+    plan = sample_plan.plan(options=(option,), workload=work, warnings=(HOSTILE,))
+    for page in (text.render(plan), markdown.render(plan)):
+        assert "\x1b" not in page
+        assert "\u202e" not in page
+        assert "\x07" not in page
+    assert max(width(line) for line in text.render(plan).splitlines()) <= 80
+
+
+@settings(max_examples=25)
+@given(st.integers(min_value=60, max_value=200))
+def test_a_table_fits_any_width(room):
+    assert max(width(line) for line in text.render(sample_plan.plan(), room).splitlines()) <= room
+
+
+def test_a_path_without_an_option_says_why():
+    shown = " ".join(text.render(sample_plan.plan()).split())
+    assert "rented: none. gpt-oss-120b does not fit: 61 GiB of weights, 22 GiB of room" in shown
+    assert "managed: none. No combination" in shown
+
+
+def test_an_option_without_a_price_is_never_the_best():
+    unpriced = sample_plan.api_option().model_copy(update={"priced": False, "reasons": ("not priced: no token price",)})
+    shown = text.render(sample_plan.plan(options=(unpriced,)))
+    assert "API: none. not priced: no token price" in shown
+    assert "$41.30 □" not in shown
+
+
+def test_unreached_break_evens_say_why():
+    shown = text.render(sample_plan.plan())
+    assert "not reached²" in shown
+    assert "² not within the horizon of 36 months" in shown
+    assert "412 M → owned" in shown
+
+
+def test_amounts_follow_the_currency_and_the_rate_is_dated():
+    shown = text.render(sample_plan.euro_plan())
+    assert "€33.04 □" in shown  # 41.30 × 0.8
+    assert "144–208" in shown  # 180..260 × 0.8
+    assert "EUR at 0.8 for one US dollar (central bank, 2026-11-30)" in shown
+
+
+def test_fixed_columns_are_never_cut():
+    lines = grid_lines(["Id", "Name"], [["probe-2026-12-01-abcdef", "a long name " * 10]], "=<", 50)
+    assert lines[2].startswith("probe-2026-12-01-abcdef  a long name")
+    assert width(lines[2]) <= 50
+
+
+def test_columns_of_low_priority_go_first():
+    kept = [column.id for column in fitting(OPTION_COLUMNS, 100)]
+    assert {"path", "name", "usd_per_month_all_in", "usd_upfront", "feasible"} <= set(kept)
+    assert "gco2e_per_mtok" not in kept
+
+
+def test_columns_sort_by_number_with_unknowns_last():
+    column = pick(OPTION_COLUMNS, "usd_per_month_all_in")[0]
+    ordered = sorted(sample_plan.options(), key=column.sort_key)
+    assert [option.id for option in ordered] == ["api-acme", "rented-l4", "owned-2x3090", "mixed-3090-acme"]
+    speed = pick(SLOT_COLUMNS, "decode_tok_s_per_request")[0]
+    slots = [sample_plan.api_slot(), sample_plan.own_slot()]
+    assert sorted(slots, key=speed.sort_key)[0].served_by == "owned"
+
+
+def test_an_explanation_is_found_by_key_or_unique_ending():
+    plan = sample_plan.plan()
+    key = "options.owned-2x3090.usd_per_month_all_in"
+    assert explain.find(plan, key).key == key
+    assert explain.find(plan, "usd_per_month_all_in").key == key
+    with pytest.raises(InputError, match="No figure has the key") as error:
+        explain.find(plan, "options.owned-2x3090.usd_per_month_al_in")
+    assert key in error.value.hint
+
+
+def test_an_ending_that_several_figures_have_is_asked_back():
+    one = sample_plan.plan().explanations[0]
+    twin = one.model_copy(update={"key": "options.api.usd_per_month_all_in"})
+    with pytest.raises(InputError, match="names 2 figures"):
+        explain.find(sample_plan.plan(explanations=(one, twin)), "usd_per_month_all_in")
+
+
+def test_chart_series_are_named_and_in_the_shown_currency():
+    found = series.by_month(sample_plan.plan(), Currency("EUR", 0.8))
+    assert [(line.option, line.path, line.label) for line in found] == [("api-acme", "api", "API: Acme API")]
+    assert found[0].y == pytest.approx((0.0, 33.04))  # 41.30 × 0.8
+
+
+def test_every_column_shows_every_option():
+    notes = Footnotes()
+    for option in sample_plan.options():
+        assert all(isinstance(column.show(option, Currency(), notes), str) for column in OPTION_COLUMNS)
