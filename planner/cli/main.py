@@ -70,7 +70,7 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"planner {installed_version()}")
     commands = parser.add_subparsers(
-        title="commands", dest="command", metavar="COMMAND", parser_class=Parser, required=True
+        title="commands", dest="command", metavar="COMMAND", parser_class=Parser, required=True, prog="planner"
     )
     for command in COMMANDS:
         command.add_parser(commands)

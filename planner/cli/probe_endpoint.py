@@ -19,7 +19,8 @@ EXAMPLES = """\
 planner probe endpoint http://localhost:8080/v1 --model gemma-3-27b
 planner probe endpoint https://api.example.com/v1 --model NAME --concurrency 1,4 --max-usd 0.20
 planner probe endpoint http://localhost:8000/v1 --model NAME --json"""
-PASSED_ON = ("concurrency", "prompts", "output_tokens", "key_env", "max_seconds", "max_usd")
+PASSED_ON = ("concurrency", "prompts", "output", "quant", "engine", "key_env", "max_seconds")
+DEFAULT_MAX_USD = 0.5
 
 
 def add_parser(actions: Any) -> None:
@@ -33,7 +34,9 @@ def add_parser(actions: Any) -> None:
     parser.add_argument("--model", required=True, metavar="NAME", help="the model's name at this server")
     parser.add_argument("--concurrency", metavar="N,N", help="requests at once, such as 1,4")
     parser.add_argument("--prompts", metavar="N,N", help="two prompt lengths in tokens (default: 128,1024)")
-    parser.add_argument("--output-tokens", type=int, metavar="N", help="tokens to generate a request (default: 64)")
+    parser.add_argument("--output", type=int, metavar="N", help="tokens to generate a request (default: 64)")
+    parser.add_argument("--quant", metavar="Q", help="quantisation the server runs, if known")
+    parser.add_argument("--engine", metavar="NAME", help="engine the server runs, if known")
     parser.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
     parser.add_argument("--max-seconds", type=float, metavar="S", help="time cap (default: 60)")
     parser.add_argument("--max-usd", type=float, metavar="X", help="most money to spend (default: 0.50)")
@@ -49,19 +52,29 @@ def run(arguments: argparse.Namespace) -> int:
 
     workspace = Workspace()
     price = price_at(workspace.library(), arguments.base_url, arguments.model)
-    command = child_arguments(arguments, price)
-    try:
-        return measure(workspace, command, arguments.json)
-    except ConsentError as needed:
-        if not can_ask():
-            raise
-        if not ask(question(needed.estimate, arguments, price)):
-            raise InputError("Nothing was sent.", "`--yes` spends without asking; `--max-usd` is the limit.") from None
-    return measure(workspace, [*command, "--yes"], arguments.json)
+    if not arguments.yes:
+        try:
+            return measure(workspace, child_arguments(arguments, price, agreed=False), arguments.json)
+        except ConsentError as needed:
+            if not can_ask():
+                raise InputError(needed.message, "Agree with --yes; --max-usd sets a limit.") from None
+            if not ask(question(needed.estimate, limit(arguments, price), price)):
+                raise InputError("Nothing was sent.", "--yes agrees beforehand; --max-usd sets a limit.") from None
+    return measure(workspace, child_arguments(arguments, price, agreed=True), arguments.json)
 
 
-def child_arguments(arguments: argparse.Namespace, price: ApiPrice | None) -> list[str]:
-    """Return the arguments for the child process; a known price lets it count dollars."""
+def limit(arguments: argparse.Namespace, price: ApiPrice | None) -> float | None:
+    """Return the most money to spend: as given, else the default where a price lets the probe count it."""
+    if arguments.max_usd is not None:
+        return float(arguments.max_usd)
+    return DEFAULT_MAX_USD if price else None
+
+
+def child_arguments(arguments: argparse.Namespace, price: ApiPrice | None, agreed: bool) -> list[str]:
+    """Return the arguments for the child process; a known price lets it count dollars.
+
+    The limit goes along only once the person has agreed: to the child, a limit is consent.
+    """
     out = ["endpoint", arguments.base_url, f"--model={arguments.model}"]
     for name in PASSED_ON:
         value = getattr(arguments, name)
@@ -70,7 +83,10 @@ def child_arguments(arguments: argparse.Namespace, price: ApiPrice | None) -> li
     if price is not None:
         out.append(f"--usd-per-mtok-in={price.input_usd_per_mtok}")
         out.append(f"--usd-per-mtok-out={price.output_usd_per_mtok}")
-    return [*out, "--yes"] if arguments.yes else out
+    if agreed:
+        most = limit(arguments, price)
+        out += ["--yes"] if most is None else ["--yes", f"--max-usd={most}"]
+    return out
 
 
 def price_at(library: Library, base_url: str, model: str) -> ApiPrice | None:
@@ -90,14 +106,12 @@ def price_at(library: Library, base_url: str, model: str) -> ApiPrice | None:
     return max(found, key=lambda price: price.output_usd_per_mtok or 0.0, default=None)
 
 
-def question(estimate: dict[str, Any], arguments: argparse.Namespace, price: ApiPrice | None) -> str:
+def question(estimate: dict[str, Any], most: float | None, price: ApiPrice | None) -> str:
     """Return what a person has to agree to: requests, tokens and money."""
     tokens = f"{estimate.get('input_tokens', 0):,} input and {estimate.get('output_tokens', 0):,} output tokens"
     usd = estimate.get("usd")
     cost = "at a price that is not known here" if usd is None else f"at most ${usd:.4f}"
     source = f" (price of {price.key}, {price.as_of})" if price else ""
-    limit = 0.5 if arguments.max_usd is None else arguments.max_usd
-    return (
-        f"This server bills by the token: up to {estimate.get('requests', 0)} requests, {tokens}, {cost}{source}; "
-        f"it stops at ${limit:.2f}. Go on?"
-    )
+    stop = "" if most is None else f"; it stops at ${most:.2f}"
+    requests = estimate.get("requests", 0)
+    return f"This server bills by the token: up to {requests} requests, {tokens}, {cost}{source}{stop}. Go on?"

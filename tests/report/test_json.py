@@ -13,7 +13,8 @@ DECODE = DOCUMENT["options"][0]["slots"][0]["decode_tok_s_per_request"]
 TOP = "schema as_of currency fx workload demand options break_even advice verdict warnings"
 OPTION = (
     "id path name feasible reasons basis slots usd_upfront usd_per_month usd_per_mtok usd_per_task "
-    "usd_per_accepted_task batch cash_flow usd_npv irr payback_months usd_levelised_per_mtok p_wins kwh_per_mtok gco2e_per_mtok"
+    "usd_per_accepted_task batch cash_flow usd_npv irr payback_months usd_levelised_per_mtok p_wins "
+    "kwh_per_mtok gco2e_per_mtok"
 )
 SLOT = (
     "mix share model same_weights served_by hardware count engine quant decode_tok_s_per_request prefill_tok_s ttft_s "
