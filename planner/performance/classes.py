@@ -8,6 +8,8 @@ from planner.domain.hardware import Hardware
 # 9654: 10 TFLOPS at 461 GB/s), Apple about 35 (M2 Ultra: 27.2 at 800), GPUs about 150 (RTX 4090: 165 at 1008).
 _FLOP_PER_BYTE = {"cpu": 20.0, "apple": 35.0}
 _FLOP_PER_BYTE_GPU = 150.0
+M5_MATRIX_FACTOR = 4.0
+"""Apple states over four times the peak GPU compute for AI of M4 (newsroom, 2025-10-15): matrix units the FP32 rate omits."""
 
 
 def hardware_class(hardware: Hardware) -> str:
@@ -31,6 +33,13 @@ def hardware_class(hardware: Hardware) -> str:
 def peak_flops(hardware: Hardware, quant_family: str, native_low_precision: bool) -> float:
     """Return peak FLOP/s for a quantisation: its own rate where engine and device compute in it, else FP16's."""
     rate = hardware.fp16_dense_tflops
+    vendor = hardware.vendor.casefold()
+    if rate and vendor == "nvidia" and hardware.kind == "workstation" and not native_low_precision:
+        # GeForce rates count FP32 accumulation, half of what the same chip is sold for on a workstation board;
+        # llama.cpp's integer kernels run alike on both.
+        rate /= 2.0
+    if rate and vendor == "apple" and hardware.id.startswith("m5"):
+        rate *= M5_MATRIX_FACTOR
     if native_low_precision:
         if quant_family == "fp8" and hardware.fp8_dense_tflops:
             rate = hardware.fp8_dense_tflops
@@ -56,3 +65,11 @@ def usable_memory_share(hardware: Hardware) -> float:
     if hardware.unified_memory or hardware.kind in ("unified", "cpu"):
         return 0.88 if label >= 32 else 0.75
     return 0.98
+
+
+def backend_name(backend: str | None, hardware_class_name: str) -> str:
+    """Return the compute backend's short name; unsaid means the vendor's own."""
+    if backend:
+        return backend.split()[0].split("+")[0].casefold()
+    natural = {"cuda": "cuda", "rocm": "rocm", "apple": "metal", "cpu": "cpu", "intel": "sycl"}
+    return natural.get(hardware_class_name.split("-")[0], "default")

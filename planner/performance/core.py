@@ -117,6 +117,8 @@ class PrefillRates:
     """FLOP per byte of host bandwidth that the host reaches on large products."""
     linear_s: Num
     """Seconds per linear-attention layer and thousand tokens."""
+    burst: Num
+    """Share of the others' prompts that a request finds ahead of its own when all clients start together."""
     scale: Num = 1.0
 
 
@@ -205,3 +207,25 @@ def prefill_s(n: Numbers, r: PrefillRates, tokens: Num, depth: Num, window_seen:
     t = prefill_terms(n, r, tokens, depth, window_seen, chunk)
     work = smooth_max(t["compute"], t["weights"])
     return r.scale * (work + t["attention"] + t["layers"] + t["linear"] + t["traffic"] + t["host"])
+
+
+def closed_ttft_s(r: PrefillRates, prompt_s: Num, step_s: Num, first_step_s: Num, output: Num, batch: Num) -> Num:
+    """Return the mean time to first token when `batch` clients each send the next request after the last answer.
+
+    Formula: own prompt, slowed by the decoding it shares passes with; the first step; half of the running step;
+    and a share of the other clients' prompts.
+    """
+    cycle = output * step_s + batch * prompt_s
+    busy = batch * prompt_s / cycle
+    others = batch - 1.0
+    return prompt_s * (1.0 + 0.5 * busy + r.burst * others) + first_step_s + 0.5 * step_s * others / batch
+
+
+def tpot_s(step_s: Num, prompt_s: Num, output: Num, batch: Num) -> Num:
+    """Return seconds per output token of one request among `batch`: the others' prompts run between its tokens."""
+    return step_s + (batch - 1.0) * prompt_s / output
+
+
+def requests_per_s(step_s: Num, prompt_s: Num, output: Num, batch: Num) -> Num:
+    """Return requests per second that a replica completes at a batch: 1/(prefill + output·t(B)/B)."""
+    return batch / (output * step_s + batch * prompt_s)

@@ -272,9 +272,9 @@ def _ttft(prepared: Prepared, ask: Question, probes: Sequence[ProbeRecord]) -> F
     batch = ask.concurrency
     if ask.request_rate:
         batch = fixed.batch_at(ask.request_rate, limit)
-    seconds = fixed.ttft_s(batch, limit if ask.request_rate else batch * 4.0, quantile=False)
-    if ask.concurrency <= 1 and not ask.request_rate:
-        seconds = fixed.prompt_s + fixed.step_s(1.0)
+        seconds = fixed.ttft_s(batch, limit, quantile=False)
+    else:
+        seconds = fixed.closed_ttft_s(batch)
     sd = fix.log_sd if ask.concurrency <= 1 else math.hypot(fix.log_sd, 0.3)
     low, high = interval(seconds, sd)
     basis = _at_most_calibrated(fix.basis)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from planner.performance import core
 from planner.performance.prepared import Prepared
 
 P95_TAIL = math.log(20.0)
@@ -33,12 +34,11 @@ class Work:
 
     def rate(self, batch: float) -> float:
         """Return requests per second completed at a mean batch."""
-        return batch / (self.output_tokens * self.step_s(batch) + batch * self.prompt_s)
+        return float(core.requests_per_s(self.step_s(batch), self.prompt_s, self.output_tokens, batch))
 
     def tpot_s(self, batch: float) -> float:
         """Return seconds per output token that one request sees among `batch`."""
-        others = max(batch - 1.0, 0.0)
-        return self.step_s(batch) + others * self.prompt_s / max(self.output_tokens, 1.0)
+        return float(core.tpot_s(self.step_s(batch), self.prompt_s, self.output_tokens, max(batch, 1.0)))
 
     def batch_at(self, rate: float, limit: float) -> float:
         """Return the mean batch at which so many requests a second complete, at most `limit`."""
@@ -49,6 +49,13 @@ class Work:
             middle = (low + high) / 2.0
             low, high = (middle, high) if self.rate(middle) < rate else (low, middle)
         return (low + high) / 2.0
+
+    def closed_ttft_s(self, batch: float) -> float:
+        """Return the mean time to first token among `batch` clients that never pause."""
+        rates = self.prepared.prefill
+        step = self.step_s(batch)
+        first = self.step_s(1.0)
+        return float(core.closed_ttft_s(rates, self.prompt_s, step, first, self.output_tokens, batch))
 
     def ttft_s(self, batch: float, limit: float, quantile: bool = True) -> float:
         """Return the time to first token at a mean batch: its 95th percentile, or its mean.

@@ -91,7 +91,7 @@ def room(prepared: Prepared) -> Room:
 def kv_stored(prepared: Prepared, tokens: float) -> float:
     """Return bytes of one sequence's cache over all devices, copies of a latent included once per rank."""
     extra = COMPUTE_WINDOW if _gguf(prepared.setup) else 0
-    copies = prepared.numbers.tensor / prepared.numbers.kv_heads_split
+    copies = float(prepared.numbers.tensor / prepared.numbers.kv_heads_split)
     return prepared.cache.stored(tokens, extra) * copies
 
 

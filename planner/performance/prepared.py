@@ -11,7 +11,7 @@ from planner.domain.hardware import Hardware
 from planner.domain.model import ModelSpec
 from planner.domain.units import BYTES_PER_GIB
 from planner.performance import core, kv
-from planner.performance.classes import hardware_class, peak_flops
+from planner.performance.classes import backend_name, hardware_class, peak_flops
 from planner.performance.core import DecodeRates, Numbers, PrefillRates
 from planner.performance.mixes import GGUF_FAMILIES, Bits, bits_of, quant_of
 from planner.performance.rates import Found, decode_rates, lookup, prefill_rates
@@ -180,9 +180,13 @@ def _prepare(setup: Setup) -> Prepared:
     total = sizes.total
     numbers = _numbers(setup, tensors, sizes)
     family = quant_of(setup.quant).family
-    where = (setup.engine, hardware_class(setup.hardware), family)
-    found = [lookup(*where, phase, setup.hardware.id, setup.model.id) for phase in ("decode", "prefill")]
+    device_class = hardware_class(setup.hardware)
+    where = (setup.engine, device_class, family)
     host = numbers.host_dense_bytes + numbers.host_expert_bytes
+    sort = "cpu" if setup.hardware.kind == "cpu" else "hybrid" if host else "moe" if tensors.moe_layers else "dense"
+    backend = backend_name(setup.backend, device_class)
+    about = (setup.hardware.id, setup.model.id, backend, sort)
+    found = [lookup(*where, phase, *about) for phase in ("decode", "prefill")]
     gguf = "gguf-k" in setup.engine.quant_families
     return Prepared(
         setup=setup, tensors=tensors, bits=bits, cache=kv.kv_shape(setup.model, setup.kv_quant), weight_bytes=total,

@@ -2,7 +2,7 @@
 
 The fit (`planner.validation.fit`) writes them to `profiles/engines/<id>.fit.toml`. Phases are `decode` and `prefill`;
 `parameters` hold the fields of `DecodeRates` and `PrefillRates`, and in the entry for `*` × `*` also offsets
-`device:<id>` and `model:<id>`, the logarithm of what that device or model takes beyond its class.
+`device:<id>`, `model:<id>` and `backend:<name>`, the logarithm of the time these take beyond the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ DECODE_DEFAULTS: dict[str, float] = {
 PREFILL_DEFAULTS: dict[str, float] = {
     "compute": 0.4, "expert_compute": 0.6, "attention": 0.3, "bandwidth": 0.7, "half_tokens": 64.0, "layer_s": 3e-5,
     "chunk_s": 5e-4, "reduce_s": 2e-5, "host_bandwidth": 0.3, "host_compute": 10.0, "linear_s": 1e-4,
+    "burst": 0.25,
 }  # fmt: skip
 DEFAULT_LOG_SD = 0.5
 """Spread of the rough defaults above: they serve an engine without any fit, and say so."""
@@ -58,7 +59,9 @@ def _pick(engine: Engine, hardware_class: str, family: str, phase: str) -> tuple
     return None, ""
 
 
-def lookup(engine: Engine, hardware_class: str, family: str, phase: str, device: str, model: str) -> Found:
+def lookup(
+    engine: Engine, hardware_class: str, family: str, phase: str, device: str, model: str, backend: str = "", sort: str = "dense"
+) -> Found:
     """Return the coefficients for one phase, falling back from class × family to wider means, each with a note."""
     entry, note = _pick(engine, hardware_class, family, phase)
     if entry is None:
@@ -68,13 +71,15 @@ def lookup(engine: Engine, hardware_class: str, family: str, phase: str, device:
         (e for e in engine.efficiencies if e.phase == phase and (e.hardware_class, e.quant_family) == ("*", "*")), None
     )
     offsets = common.parameters if common else {}
-    device_offset, model_offset = offsets.get(f"device:{device}"), offsets.get(f"model:{model}")
+    device_offset = offsets.get(f"device:{device}")
+    other = offsets.get(f"model:{model}", 0.0) + offsets.get(f"backend:{backend}", 0.0)
     log_sd = entry.log_sd * (UNSEEN_WIDENING if note else 1.0)
     if device_offset is not None and "known_device_sd_ratio" in offsets:
         log_sd *= offsets["known_device_sd_ratio"]
-    values = {**_defaults(phase), **{k: v for k, v in entry.parameters.items() if ":" not in k}}
+    log_sd *= offsets.get(f"{sort}_sd_ratio", 1.0)
+    values = {**_defaults(phase), **{k: v for k, v in entry.parameters.items() if ":" not in k and not k.endswith("_ratio")}}
     source = f"{engine.id} {phase} fit, {entry.rows} rows ({entry.hardware_class} × {entry.quant_family}): {entry.source}"
-    scale = math.exp((device_offset or 0.0) + (model_offset or 0.0))
+    scale = math.exp((device_offset or 0.0) + other)
     return Found(values, scale, log_sd, entry.rows, f"{source}; {note}" if note else source, entry.as_of)
 
 

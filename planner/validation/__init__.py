@@ -1,1 +1,1 @@
-"""validation."""
+"""The speed model fitted on and scored against published measurements. Reads files, prints tables."""
