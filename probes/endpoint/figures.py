@@ -44,8 +44,7 @@ def figures(requests: Sequence[Request], label: Label, output_tokens: int) -> li
     for (concurrency, length), group in sorted(groups.items()):
         conditions = _conditions(group, length, concurrency, output_tokens)
         found += [_ttft(group, label, conditions), _tpot(group, label, conditions), _decode(group, label, conditions)]
-        if concurrency > 1:
-            found.append(_aggregate(group, label, conditions))
+        found.append(_aggregate(group, label, conditions) if concurrency > 1 else _alone(group, label, conditions))
     if single := [request for request in requests if request.concurrency == 1]:
         found.append(_prefill(single, label))
     return found
@@ -65,13 +64,13 @@ def _conditions(group: Sequence[Request], length: int, concurrency: int, output_
 
 def _ttft(group: Sequence[Request], label: Label, conditions: dict[str, Any]) -> Measure:
     values = [request.reply.ttft_s for request in group if request.reply.ok and request.reply.ttft_s is not None]
-    what = "first chunk with any output - sent"
+    what = "TTFT = first chunk with any output - sent"
     return _measure("ttft", values, label, conditions, what, Basis.MEASURED, _reasons(group))
 
 
 def _tpot(group: Sequence[Request], label: Label, conditions: dict[str, Any]) -> Measure:
     values = [tpot for request in group if (tpot := request.tpot[0]) is not None]
-    what = f"(last content - first token) / (tokens - 1), {_counted(group)}"
+    what = f"TPOT = (last content - first token) / (tokens - 1), {_counted(group)}"
     return _measure("tpot", values, label, conditions, what, _basis(group), _reasons(group))
 
 
@@ -93,7 +92,7 @@ def _measure(
         high=summary.high if summary else None,
         unit="s",
         basis=basis,
-        source=label.source(f"{what}; {_n(values)}"),
+        source=f"{what}; {_n(values)}; endpoint probe {label.probe_id}",
         as_of=label.as_of,
         reason=None if values else reason,
     )
@@ -181,6 +180,29 @@ def _aggregate(group: Sequence[Request], label: Label, conditions: dict[str, Any
         unit="tok/s",
         basis=_basis(group),
         source=label.source(what),
+        as_of=label.as_of,
+    )
+
+
+def _alone(group: Sequence[Request], label: Label, conditions: dict[str, Any]) -> Speed:
+    """Formula: output tokens / (last content - sent): one stream's output with its waits for the first token."""
+    axes = label.axes_at(**conditions, context_tokens=conditions["prompt_tokens"])
+    values = [
+        e2e / request.counted.n_out
+        for request in group
+        if request.reply.ok and request.counted.n_out and (e2e := request.reply.e2e_s)
+    ]
+    if not values:
+        return unknown_speed("aggregate_output", axes, Basis.MEASURED, _reasons(group), label.source("no reply"))
+    summary = summarise(values)
+    return Speed(
+        kind="aggregate_output",
+        axes=axes,
+        value=1 / summary.median,
+        low=1 / summary.high if summary.high else None,
+        high=1 / summary.low if summary.low else None,
+        basis=_basis(group),
+        source=label.source(f"tokens / (last content - sent), {_counted(group)}; {_n(values)}"),
         as_of=label.as_of,
     )
 

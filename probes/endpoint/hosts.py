@@ -36,6 +36,18 @@ PAID_HOSTS: dict[str, str] = {
 }
 """Host, or the end of it, -> the variable that its own client reads."""
 
+PROVIDERS: dict[str, str] = {
+    "openai.azure.com": "azure",
+    "api.x.ai": "x-ai",
+    "generativelanguage.googleapis.com": "google",
+    "aiplatform.googleapis.com": "google",
+    "router.huggingface.co": "huggingface",
+    "amazonaws.com": "aws",
+    "api.moonshot.ai": "moonshotai",
+    "dashscope.aliyuncs.com": "alibaba-model-studio",
+}
+"""Paid host -> the provider's id in the price lists, where it is not the host's own name."""
+
 DEFAULT_KEY = "OPENAI_API_KEY"
 
 
@@ -62,6 +74,13 @@ class Address:
     def paid(self) -> str | None:
         """Return the known paid host that this is, or None."""
         return next((name for name in PAID_HOSTS if self.host == name or self.host.endswith(f".{name}")), None)
+
+    @property
+    def provider(self) -> str | None:
+        """Return the id under which price lists know a paid host, or None."""
+        if self.paid is None:
+            return None
+        return PROVIDERS.get(self.paid) or self.paid.removeprefix("api.").partition(".")[0]
 
     def key_name(self, chosen: str | None) -> str | None:
         """Return the variable to read the key from; None where a default key must not go.

@@ -23,7 +23,7 @@ class EndpointOptions:
     prompts: tuple[int, ...] = (128, 1024)
     output_tokens: int = 64
     concurrency: tuple[int, ...] = (1, 4)
-    quant: str = "unknown"
+    quant: str = "as served"
     engine: str | None = None
     key_env: str | None = None
     yes: bool = False

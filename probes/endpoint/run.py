@@ -40,9 +40,10 @@ def run_endpoint(
     key = _key(options, address, session)
     session.hardware = address.host
     session.model = ProbeModel(id=options.model, quant=options.quant)
-    session.engine = ProbeEngine(name=options.engine or "unknown")
+    session.engine = ProbeEngine(name=options.engine or "as served")
     session.environment = environment()
     session.settings |= options.settings() | {"estimate": _estimate_dict(options, estimate)}
+    session.settings["provider"] = address.provider
     session.start(base_url=address.url, model=options.model, estimate=_estimate_dict(options, estimate))
     try:
         return asyncio.run(_probe(options, session, guard, address, key))
