@@ -68,7 +68,7 @@ def tell(status: Status, event: Event) -> None:
     kind = event.get("event")
     if kind == "progress":
         done = event.get("done", event.get("fraction"))
-        share = f"{done:4.0%}  " if isinstance(done, int | float) else ""
+        share = f"{done:.0%} " if isinstance(done, int | float) else ""
         words = event.get("stage") or event.get("text") or ""
         status.show(f"{share}{words}{_left(event)}", key=str(words))
     elif kind == "warning":

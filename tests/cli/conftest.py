@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import main
+from planner.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 TODAY = "2026-12-01"
@@ -19,9 +20,27 @@ def home(tmp_path_factory):
     return tmp_path_factory.mktemp("home")
 
 
+_PLANS = {}
+_evaluate = Workspace.plan
+
+
+def _plan_once(self, workload, today):
+    key = (workload.model_dump_json(), today)
+    if key not in _PLANS:
+        _PLANS[key] = _evaluate(self, workload, today)
+    return _PLANS[key]
+
+
+@pytest.fixture(scope="session")
+def evaluate():
+    """Return the evaluation that the in-process commands share."""
+    return _plan_once
+
+
 @pytest.fixture
 def planner(home, monkeypatch, capsys):
-    """Run a command in this process; returns (exit code, stdout, stderr)."""
+    """Run a command in this process; returns (exit code, stdout, stderr). Equal workloads are evaluated once."""
+    monkeypatch.setattr(Workspace, "plan", _plan_once)
     monkeypatch.setenv("PLANNER_HOME", str(home))
     monkeypatch.delenv("PLANNER_DEBUG", raising=False)
 
