@@ -59,11 +59,12 @@ def offers(workload: Workload, library: Library, batch_only: bool) -> list[Cloud
 
 
 def engines(workload: Workload, library: Library, hardware: Hardware, count: int) -> list[Engine]:
-    """Return the engines that run on a device; unless named, only those with measurements behind them."""
+    """Return the engines that run on a device; unless named, only those with their own measurements."""
     if workload.constraints.engines:
         named = [library.find_engine(name) for name in workload.constraints.engines]
     else:
-        named = [engine for engine in library.engines.values() if engine.efficiencies]
+        # An engine that borrows another's coefficients cannot come out better than that one.
+        named = [engine for engine in library.engines.values() if engine.efficiencies and not engine.borrows_from]
     vendor = "cpu" if hardware.kind == "cpu" else hardware.vendor.casefold()
     runs = [engine for engine in named if (engine.cpu if vendor == "cpu" else vendor in engine.vendors)]
     return [engine for engine in runs if count == 1 or engine.tensor_parallel or engine.cpu_offload]

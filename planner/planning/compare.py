@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.domain.plan import PATHS, BreakEven, Curve, Option
+from planner.domain.plan import PATHS, BreakEven, Curve, Option, Path
 from planner.domain.workload import Workload
 from planner.finance.breakeven import break_even
 from planner.finance.cashflow import total_cases
@@ -18,6 +18,9 @@ from planner.finance.sides import Side, Today
 from planner.planning.demand import MonthDemand
 from planner.planning.drafts import Draft
 
+SIDE_NAMES: dict[Path, str] = {
+    "api": "the API", "managed": "the managed cloud", "rented": "renting", "owned": "owning", "mixed": "the mix",
+}  # fmt: skip
 CURVE_POINTS = 61
 CURVE_DECADES = 2.0
 """Decades below and above today's tokens a month that the volume curve spans."""
@@ -39,8 +42,8 @@ def _usable(draft: Draft, option: Option) -> bool:
 
 
 def side(draft: Draft) -> Side:
-    """Return a draft as a side of a break-even."""
-    return Side(draft.id, draft.name, draft.components)
+    """Return a draft as a side of a break-even, called by its path: reasons then read as sentences."""
+    return Side(draft.id, SIDE_NAMES[draft.path], draft.components)
 
 
 def break_evens(

@@ -18,13 +18,15 @@ from planner.finance.levels import cost_levels
 from planner.planning import candidates
 from planner.planning.demand import MonthDemand, PartDemand
 from planner.planning.drafts import Draft, by_cost
-from planner.planning.machine_costs import Priced, machine_name, owned, rented
+from planner.planning.machine_costs import Priced, can_price, machine_name, owned, rented, unpriced_reason
 from planner.planning.machine_ways import MachineWay, NoWay, machine_way
 from planner.planning.token_ways import TokenWay, token_ways
 
 WAYS_COMBINED = 4
 """The cheapest ways of each part that are combined with each other, so that the number of options stays readable."""
 NO_DATA_OUT = "the data may not leave: constraints.data_may_leave is false"
+LOCAL = "local"
+"""The id of this machine, as the workspace adds it."""
 Pricer = Callable[[MachineWay], Priced]
 
 
@@ -37,6 +39,7 @@ class Drafting:
         self.workload, self.library, self.month, self.terms, self.today = workload, library, month, terms, today
         self.considered = 0
         self._ways: dict[tuple[str, int, tuple[str, ...]], MachineWay | NoWay] = {}
+        self._offered = {(offer.hardware, offer.count) for offer in library.clouds}
         self.tokens = [token_ways(workload, library, part, today) for part in month.parts]
 
     def all(self) -> list[Draft]:
@@ -97,19 +100,32 @@ class Drafting:
         key = (hardware.id, count, tuple(part.part.name for part in parts))
         if key not in self._ways:
             self.considered += 1
+            if not self._worth_working_out(hardware, count):
+                self._ways[key] = NoWay(hardware, count, unpriced_reason(hardware, count))
+                return self._ways[key]
             self._ways[key] = machine_way(self.workload, self.library, self.month, parts, hardware, count)
         return self._ways[key]
 
+    def _worth_working_out(self, hardware: Hardware, count: int) -> bool:
+        """Say whether a machine's speed matters: it can be bought or rented, was named, or is this very machine."""
+        named = bool(self.workload.constraints.hardware) or hardware.id == LOCAL
+        offered = (hardware.id, count) in self._offered
+        return named or offered or can_price(self.workload, self.library, hardware, count)
+
     def _owned(self) -> Iterable[Draft]:
         singles: list[list[Draft]] = [[] for _ in self.month.parts]
+        for hardware, count in self._machines():
+            yield self._machine_draft("owned", self.way(hardware, count, self.month.parts), self._own)
+            for index, part in enumerate(self.month.parts):
+                if len(self.month.parts) > 1:
+                    single = self._machine_draft("owned", self.way(hardware, count, (part,)), self._own)
+                    singles[index].append(single)
+        yield from self._separate("owned", singles)
+
+    def _machines(self) -> Iterable[tuple[Hardware, int]]:
         for hardware in candidates.devices(self.workload, self.library):
             for count in candidates.owned_counts(hardware, self.workload.constraints.max_devices):
-                yield self._machine_draft("owned", self.way(hardware, count, self.month.parts), self._own)
-                for index, part in enumerate(self.month.parts):
-                    if len(self.month.parts) > 1:
-                        single = self._machine_draft("owned", self.way(hardware, count, (part,)), self._own)
-                        singles[index].append(single)
-        yield from self._separate("owned", singles)
+                yield hardware, count
 
     def _rented(self) -> Iterable[Draft]:
         singles: list[list[Draft]] = [[] for _ in self.month.parts]
@@ -208,9 +224,8 @@ class Drafting:
                 yield self._joined("mixed", (machine, rest))
 
     def _single_owned(self, part: PartDemand) -> Iterable[Draft]:
-        for hardware in candidates.devices(self.workload, self.library):
-            for count in candidates.owned_counts(hardware, self.workload.constraints.max_devices):
-                yield self._machine_draft("owned", self.way(hardware, count, (part,)), self._own)
+        for hardware, count in self._machines():
+            yield self._machine_draft("owned", self.way(hardware, count, (part,)), self._own)
 
     # --- shared
 

@@ -50,7 +50,7 @@ def owned(
     """Return the component of a machine that is bought, or why it can't be priced."""
     bought = _purchase(workload, library, hardware, count, today)
     if bought is None:
-        return Priced(None, f"{count}× {hardware.name}: {NOT_PRICED}")
+        return Priced(None, unpriced_reason(hardware, count))
     hardware_amounts, machine = bought
     power = _power(library, hardware, count, machine)
     tariff = electricity(workload.money, library.tariffs, today)
@@ -86,6 +86,16 @@ def owned(
     count_today = machines(component, 1.0)
     kwh = month.idle_kwh.times(count_today) + month.load_kwh.times(busy_months)
     return Priced(component, kwh_per_month=kwh, machine=machine, notes=power.notes)
+
+
+def can_price(workload: Workload, library: Library, hardware: Hardware, count: int) -> bool:
+    """Say whether anybody states what such a machine costs."""
+    return _purchase(workload, library, hardware, count, "") is not None
+
+
+def unpriced_reason(hardware: Hardware, count: int) -> str:
+    """Return why a machine can't be priced."""
+    return f"{machine_name(hardware, count)}: {NOT_PRICED}"
 
 
 def rented(workload: Workload, library: Library, offer: CloudOffer, work: Work, *, people: bool, today: str) -> Priced:

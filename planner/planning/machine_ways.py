@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,10 +12,11 @@ from planner.domain.errors import NoAnswerError
 from planner.domain.hardware import Hardware
 from planner.domain.library import Library
 from planner.domain.model import ModelSpec
+from planner.domain.probe import ProbeRecord
 from planner.domain.workload import Batch, Workload
 from planner.performance.memory import weights_gib
-from planner.performance.serving import BatchRate, Served, Traffic, batch, serve
-from planner.performance.setup import Setup
+from planner.performance.serving import BatchRate, Served, Traffic, batch, serve, serve_fast
+from planner.performance.setup import Parallel, Setup
 from planner.planning import candidates
 from planner.planning.demand import MonthDemand, PartDemand
 from planner.planning.machine_costs import Work
@@ -89,7 +91,7 @@ def machine_way(
     engines = candidates.engines(workload, library, hardware, count)
     if not engines:
         return NoWay(hardware, count, f"no engine with measurements runs on {hardware.name}")
-    best: MachineWay | None = None
+    trials: list[tuple[tuple[int, float], Engine, tuple[str, ...]]] = []
     why: dict[str, None] = {}
     for engine in engines:
         choices = [
@@ -97,18 +99,39 @@ def machine_way(
             for part, model in zip(parts, models, strict=True)
         ]
         for chosen in itertools.product(*choices):
-            way = _try(workload, month, parts, models, hardware, count, engine, chosen, library)
-            if isinstance(way, str):
-                why[way] = None
-            elif best is None or _rank(way) < _rank(best):
-                best = way
+            setups = _setups(parts, models, hardware, count, engine, chosen)
+            screened = setups if isinstance(setups, str) else _screen(workload, parts, setups)
+            if isinstance(screened, str):
+                why[screened] = None
+            else:
+                trials.append((screened, engine, chosen))
         if not all(choices):
             why[f"{engine.name} runs no precision that the workload asks for"] = None
-    return best or NoWay(hardware, count, next(iter(why), "no engine runs these models here"))
+    for _rank, engine, chosen in sorted(trials, key=lambda trial: trial[0]):
+        way = _try(workload, month, parts, models, hardware, count, engine, chosen, library)
+        if not isinstance(way, str):
+            return way
+        why[way] = None
+    return NoWay(hardware, count, next(iter(why), "no engine runs these models here"))
 
 
-def _rank(way: MachineWay) -> tuple[int, int, float]:
-    return (0 if way.feasible else 1, len(way.reasons), way.work.unit_load)
+def _screen(workload: Workload, parts: Sequence[PartDemand], setups: Sequence[Setup]) -> tuple[int, float] | str:
+    """Return (parts that miss their targets, load) by bare numbers, so that only the best trial is worked out whole."""
+    misses, load = 0, 0.0
+    for part, setup in zip(parts, setups, strict=True):
+        try:
+            if part.tasks_per_month > 0:
+                quick = serve_fast(
+                    setup, _traffic(part, setup), target_decode_tok_s=workload.target_decode_tok_s,
+                    target_ttft_s=workload.target_ttft_s,
+                )  # fmt: skip
+                misses += 0 if quick.feasible else 1
+                load += quick.load
+            else:
+                load += sum(job.hours_per_run / job.batch.deadline_hours for job in _jobs(part, setup, ()))
+        except NoAnswerError as error:
+            return error.message
+    return misses, load
 
 
 def _try(
@@ -122,23 +145,42 @@ def _try(
     quants: Sequence[str],
     library: Library,
 ) -> MachineWay | str:
+    setups = _setups(parts, models, hardware, count, engine, quants)
+    if isinstance(setups, str):
+        return setups
+    placements = []
+    for part, setup in zip(parts, setups, strict=True):
+        try:
+            placements.append(_place(workload, part, setup, library))
+        except NoAnswerError as error:
+            return error.message
+    way = _combine(workload, month, hardware, count, tuple(placements))
+    # Without any capacity there is no number of machines, so nothing to price either.
+    return way if math.isfinite(way.work.unit_load) else "; ".join(way.reasons)
+
+
+def _setups(
+    parts: Sequence[PartDemand],
+    models: Sequence[ModelSpec],
+    hardware: Hardware,
+    count: int,
+    engine: Engine,
+    quants: Sequence[str],
+) -> list[Setup] | str:
+    """Return one setup a part with the memory the others take, or why the weights alone don't fit."""
     sizes = [weights_gib(model, quant) for model, quant in zip(models, quants, strict=True)]
     room = (hardware.memory_gb or 0.0) * count
     if sum(sizes) > room:
         names = " + ".join(f"{model.id} {quant}" for model, quant in zip(models, quants, strict=True))
         return f"does not fit: {names} needs {sum(sizes):.0f} GiB for weights alone, {count}× has {room:.0f} GiB"
-    placements = []
-    for index, (part, model, quant) in enumerate(zip(parts, models, quants, strict=True)):
-        reserved = _reserved(index, sizes, parts, room)
-        setup = Setup(
-            hardware=hardware, model=model, engine=engine, quant=quant, count=count, reserved_gib=reserved,
-            parallel="none" if count == 1 else ("tensor" if engine.tensor_parallel else "layer"),
-        )  # fmt: skip
-        try:
-            placements.append(_place(workload, part, setup, library))
-        except NoAnswerError as error:
-            return error.message
-    return _combine(workload, month, hardware, count, tuple(placements))
+    split: Parallel = "none" if count == 1 else ("tensor" if engine.tensor_parallel else "layer")
+    return [
+        Setup(
+            hardware=hardware, model=model, engine=engine, quant=quant, count=count, parallel=split,
+            reserved_gib=_reserved(index, sizes, parts, room),
+        )
+        for index, (model, quant) in enumerate(zip(models, quants, strict=True))
+    ]  # fmt: skip
 
 
 def _reserved(index: int, sizes: Sequence[float], parts: Sequence[PartDemand], room: float) -> float:
@@ -152,29 +194,39 @@ def _reserved(index: int, sizes: Sequence[float], parts: Sequence[PartDemand], r
     return others + spare * (1 - mine)
 
 
-def _place(workload: Workload, part: PartDemand, setup: Setup, library: Library) -> Placement:
+def _traffic(part: PartDemand, setup: Setup) -> Traffic:
     generated = part.request.generated_tokens
-    cached = part.mean_cached if setup.engine.prefix_cache else 0.0
-    traffic = Traffic(
+    return Traffic(
         calls_per_second=part.peak_calls_per_s,
         prompt_tokens=round(part.mean_prompt),
-        cached_prefix_tokens=round(cached),
+        cached_prefix_tokens=round(part.mean_cached if setup.engine.prefix_cache else 0.0),
         output_tokens=generated,
         context_tokens=part.longest_call if not part.batches else round(part.mean_prompt) + generated,
     )
+
+
+def _place(workload: Workload, part: PartDemand, setup: Setup, library: Library) -> Placement:
     served = serve(
-        setup, traffic, target_decode_tok_s=workload.target_decode_tok_s, target_ttft_s=workload.target_ttft_s,
-        probes=library.probes,
+        setup, _traffic(part, setup), target_decode_tok_s=workload.target_decode_tok_s,
+        target_ttft_s=workload.target_ttft_s, probes=library.probes,
     )  # fmt: skip
+    return Placement(part, setup, served, _jobs(part, setup, library.probes))
+
+
+def _jobs(part: PartDemand, setup: Setup, probes: Sequence[ProbeRecord]) -> tuple[Job, ...]:
+    """Return what the batch jobs of a part take on one machine; raises NoAnswerError where it can't do one."""
     jobs = []
     for job in part.batches:
         prefix = job.shared_prefix_tokens if setup.engine.prefix_cache else 0
         rate = batch(
             setup, input_tokens=job.input_tokens, output_tokens=job.output_tokens, cached_prefix_tokens=prefix,
-            probes=library.probes,
+            probes=probes,
         )  # fmt: skip
-        jobs.append(Job(job, rate, job.documents / rate.documents_per_hour.number))
-    return Placement(part, setup, served, tuple(jobs))
+        per_hour = rate.documents_per_hour
+        if not per_hour.value:
+            raise NoAnswerError(f"{setup.model.id} for {job.name}: {per_hour.reason or 'no throughput'}")
+        jobs.append(Job(job, rate, job.documents / per_hour.value))
+    return tuple(jobs)
 
 
 def _combine(

@@ -16,6 +16,9 @@ STAY: dict[Path, str] = {
     "mixed": "Mix: buy one part and keep the API for the rest",
 }
 TOKENS_PATHS = ("api", "managed")
+VERBS: dict[Path, str] = {
+    "api": "the API", "managed": "the managed cloud", "rented": "renting", "owned": "owning", "mixed": "the mix",
+}  # fmt: skip
 
 
 def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_per_month: float) -> Verdict:
@@ -26,23 +29,26 @@ def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_
     if not usable:
         return _nothing(options)
     best = min(usable, key=lambda option: option.usd_per_month_all_in.number)
-    owned = _cheapest(usable, ("owned", "mixed") if best.path in TOKENS_PATHS else ("owned",))
-    tokens = _cheapest(usable, TOKENS_PATHS)
-    other = tokens if best.path in ("owned", "mixed", "rented") else owned
     parts = [f"{STAY[best.path]}: {best.name} costs {_usd(best)} a month all-in"]
     if best.feasible == "unverified":
         parts[0] += " (its speed is not verified)"
-    flips = unknown("tokens/month", Basis.ASSUMED, "no other option to turn to")
-    if other is None:
-        parts.append(_without(options, best))
-    elif best.path in TOKENS_PATHS:
+    if best.path in TOKENS_PATHS:
+        other = _cheapest(usable, ("owned",)) or _cheapest(usable, ("mixed",)) or _cheapest(usable, ("rented",))
         flips = _flip(break_evens, best, other)
-        verb = "the cheapest machine that meets the targets" if other.path == "owned" else "the best mix with a machine"
-        turning = _turning(flips, break_evens, best, other, tokens_per_month)
-        parts += [f"{verb} ({other.name}) costs {_usd(other)}", turning]
+        if other is None:
+            parts.append(_without(options, best))
+        else:
+            verb = "machine that meets the targets" if other.path in ("owned", "rented") else "mix with a machine"
+            parts.append(f"the cheapest {verb} ({other.name}) costs {_usd(other)}")
+            parts.append(_turning(flips, break_evens, best, other, tokens_per_month))
     else:
+        other = _cheapest(usable, TOKENS_PATHS)
         flips = _flip(break_evens, other, best)
-        parts += [f"{other.name} costs {_usd(other)}", _below(flips, tokens_per_month, best)]
+        if other is None:
+            parts.append(_without(options, best))
+        else:
+            parts.append(f"the cheapest by the token ({other.name}) costs {_usd(other)}")
+            parts.append(_above(flips, tokens_per_month, best))
     text = "; ".join(part for part in parts if part) + "."
     return Verdict(text=text, recommended_option=best.id, path=best.path, flips_at=flips)
 
@@ -67,7 +73,9 @@ def _usd(option: Option) -> str:
     return f"${value:,.0f}" if value >= 10 else f"${value:,.2f}"
 
 
-def _flip(break_evens: Sequence[BreakEven], start: Option, end: Option) -> Figure:
+def _flip(break_evens: Sequence[BreakEven], start: Option | None, end: Option | None) -> Figure:
+    if start is None or end is None:
+        return unknown("tokens/month", Basis.ASSUMED, "there is no other option to turn to")
     found = pair(break_evens, start.id, end.id)
     if found is None:
         return unknown("tokens/month", Basis.ASSUMED, "no break-even was computed for this pair")
@@ -85,22 +93,31 @@ def _flip(break_evens: Sequence[BreakEven], start: Option, end: Option) -> Figur
 
 
 def _turning(flips: Figure, points: Sequence[BreakEven], best: Option, other: Option, today: float) -> str:
-    verb = "owning" if other.path == "owned" else "the mix"
-    if flips.value is None:
-        found = pair(points, best.id, other.id)
-        searched = found.tokens_per_month.searched if found else None
-        if found and found.tokens_per_month.status == "never":
-            return f"{verb} never wins: {flips.reason}"
-        limit = f" up to {searched[1] / TOKENS_PER_MTOK:,.0f} M tokens a month" if searched else ""
-        return f"{verb} does not win{limit}"
-    return f"{verb} wins above {flips.value / TOKENS_PER_MTOK:,.0f} M tokens a month, {_multiple(flips.value, today)}"
+    verb = VERBS[other.path]
+    if flips.value is not None:
+        return f"{verb} wins above {_millions(flips.value)} tokens a month, {_multiple(flips.value, today)}"
+    found = pair(points, best.id, other.id)
+    if found is None:
+        return ""
+    searched = found.tokens_per_month.searched
+    limit = f" up to {_millions(searched[1])}" if searched else ""
+    price, now = found.api_price.value, best.usd_per_mtok.blended.value
+    if price is None or price.value is None or not now:
+        return f"{verb} wins at no volume{limit} tokens a month"
+    ratio = price.value / now
+    told = f"${price.value:,.2f} a million tokens instead of ${now:,.2f}"
+    return f"{verb} wins at no volume{limit} tokens a month; it would at a price of {told} ({ratio:,.1f} times today's)"
 
 
-def _below(flips: Figure, today: float, best: Option) -> str:
+def _above(flips: Figure, today: float, best: Option) -> str:
     if flips.value is None:
         return ""
-    verb = {"owned": "owning", "mixed": "the mix", "rented": "renting"}[best.path]
-    return f"{verb} wins above {flips.value / TOKENS_PER_MTOK:,.0f} M tokens a month, {_multiple(flips.value, today)}"
+    return f"{VERBS[best.path]} wins above {_millions(flips.value)} tokens a month, {_multiple(flips.value, today)}"
+
+
+def _millions(tokens: float) -> str:
+    millions = tokens / TOKENS_PER_MTOK
+    return f"{millions:,.0f} M" if millions >= 10 else f"{millions:,.3g} M"
 
 
 def _multiple(value: float, today: float) -> str:

@@ -13,7 +13,6 @@ from planner.planning.option_money import money_figures
 from planner.planning.slots import option_batches, option_slots, speed_basis
 from planner.planning.writing import Writing, money_basis
 
-
 NOT_DRAWN = "only the best option of each path is drawn against the others"
 
 
