@@ -234,7 +234,9 @@ def speed_interval(series: Series, tokens: int) -> tuple[float, float | None, fl
     low = tokens / summary.high if summary.high else None
     high = tokens / summary.low if summary.low else None
     notes = [f"{summary.n} samples, interval of the median within this launch; launches differ more"]
-    if series.busy:
+    if summary.n == 1:
+        notes = ["a single sample, so no interval"]
+    if series.busy and summary.n > 1:
         # A median taken among other programs says little; the spread of the steps is the honest interval.
         low, high = tokens / summary.p90, tokens / summary.p10
         notes = [f"{summary.n} samples on a busy machine, 80 % of them within the interval"]

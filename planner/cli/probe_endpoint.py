@@ -7,7 +7,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from planner.cli.output import ask, can_ask
+from planner.cli.output import ask, can_ask, say
 from planner.domain.errors import InputError
 from planner.domain.quant import fold
 
@@ -40,6 +40,8 @@ def add_parser(actions: Any) -> None:
     parser.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
     parser.add_argument("--max-seconds", type=float, metavar="S", help="time cap (default: 60)")
     parser.add_argument("--max-usd", type=float, metavar="X", help="most money to spend (default: 0.50)")
+    parser.add_argument("--usd-per-mtok-in", type=float, metavar="X", help="input price, where none is known here")
+    parser.add_argument("--usd-per-mtok-out", type=float, metavar="X", help="output price, where none is known here")
     parser.add_argument("--yes", action="store_true", help="spend without asking")
     parser.add_argument("--json", action="store_true", help="one JSON object a line; the record comes last")
     parser.set_defaults(run=run)
@@ -52,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     workspace = Workspace()
     price = price_at(workspace.library(), arguments.base_url, arguments.model)
+    if arguments.max_usd is not None and rates(arguments, price) is None:
+        say("warning: no price is known here, so --max-usd needs --usd-per-mtok-in and --usd-per-mtok-out")
     if not arguments.yes:
         try:
             return measure(workspace, child_arguments(arguments, price, agreed=False), arguments.json)
@@ -67,7 +71,15 @@ def limit(arguments: argparse.Namespace, price: ApiPrice | None) -> float | None
     """Return the most money to spend: as given, else the default where a price lets the probe count it."""
     if arguments.max_usd is not None:
         return float(arguments.max_usd)
-    return DEFAULT_MAX_USD if price else None
+    return DEFAULT_MAX_USD if rates(arguments, price) else None
+
+
+def rates(arguments: argparse.Namespace, price: ApiPrice | None) -> tuple[float, float] | None:
+    """Return dollars per million tokens in and out: as given, else as listed; None where either is unknown."""
+    listed = (None, None) if price is None else (price.input_usd_per_mtok, price.output_usd_per_mtok)
+    given = (arguments.usd_per_mtok_in, arguments.usd_per_mtok_out)
+    rate_in, rate_out = (known if typed is None else typed for typed, known in zip(given, listed, strict=True))
+    return None if rate_in is None or rate_out is None else (rate_in, rate_out)
 
 
 def child_arguments(arguments: argparse.Namespace, price: ApiPrice | None, agreed: bool) -> list[str]:
@@ -80,9 +92,8 @@ def child_arguments(arguments: argparse.Namespace, price: ApiPrice | None, agree
         value = getattr(arguments, name)
         if value is not None:
             out.append(f"--{name.replace('_', '-')}={value}")
-    if price is not None:
-        out.append(f"--usd-per-mtok-in={price.input_usd_per_mtok}")
-        out.append(f"--usd-per-mtok-out={price.output_usd_per_mtok}")
+    if (found := rates(arguments, price)) is not None:
+        out += [f"--usd-per-mtok-in={found[0]}", f"--usd-per-mtok-out={found[1]}"]
     if agreed:
         most = limit(arguments, price)
         out += ["--yes"] if most is None else ["--yes", f"--max-usd={most}"]

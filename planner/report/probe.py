@@ -82,15 +82,17 @@ def _conditions(figure: Figure) -> str:
     axes = figure.axes if isinstance(figure, Speed | Measure) else None
     if axes is None:
         return ""
-    parts = [f"context {axes.context_tokens:,}"]
+    # What tells one row from the next comes first, for a narrow table cuts the end.
+    parts = [f"{axes.concurrency} at once"] if axes.concurrency > 1 else []
     parts += [f"prompt {axes.prompt_tokens:,}"] if axes.prompt_tokens else []
-    parts += [f"{axes.concurrency} at once"] if axes.concurrency > 1 else []
+    parts += [f"context {axes.context_tokens:,}"] if axes.context_tokens or not axes.prompt_tokens else []
     parts += [f"{axes.cached_prefix_tokens:,} cached"] if axes.cached_prefix_tokens else []
     return ", ".join(parts)
 
 
 def _decode(record: ProbeRecord) -> str:
     speeds = [f for f in record.figures if isinstance(f, Speed) and f.kind == "decode_per_request" and f.known]
+    speeds = [f for f in speeds if f.axes.concurrency == 1] or speeds
     return number(max(speed.number for speed in speeds)) if speeds else DASH
 
 
