@@ -27,21 +27,27 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one probe and return its exit code (0, 2 refused before loading, 4 failed, 130 interrupted)."""
-    emitter = Emitter(private_stdout())
+    """Run one probe as this process's job; return its exit code."""
+    return execute(argv, Emitter(private_stdout()), own_process=True)
+
+
+def execute(argv: Sequence[str] | None, emitter: Emitter, *, own_process: bool) -> int:
+    """Run one probe and return its exit code (0, 2 refused before loading, 4 failed, 130 interrupted).
+
+    Only in its `own_process` does it watch stdin and take over the signals.
+    """
     try:
         args = _parser().parse_args(argv)
-        if not args.no_stdin_watch:
-            watch_stdin()
         kind: ProbeKind = args.command
         run = _RUNS[kind](args)
     except PlannerError as error:
         emitter.emit("error", code=getattr(error, "code", "input"), message=error.message, hint=error.hint)
         return int(error.exit_code)
-    return run_probe(kind, run, emitter)
+    watch = own_process and not args.no_stdin_watch
+    return run_probe(kind, run, emitter, own_process=own_process, watch=watch)
 
 
-def run_probe(kind: ProbeKind, run: Run, emitter: Emitter) -> int:
+def run_probe(kind: ProbeKind, run: Run, emitter: Emitter, *, own_process: bool, watch: bool = False) -> int:
     """Run a probe under the interrupt guard; every ending after the start sends a record."""
     session = Session(kind, emitter)
 
@@ -49,7 +55,10 @@ def run_probe(kind: ProbeKind, run: Run, emitter: Emitter) -> int:
         session.finish("cancelled", "user")
 
     guard = InterruptGuard(last_words)
-    guard.install()
+    if own_process:
+        guard.install()
+    if watch:
+        watch_stdin(guard)
     code = ExitCode.OK
     status: Status = "failed"
     ended_by: EndedBy = "error"
@@ -111,7 +120,7 @@ def _endpoint_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompts", type=_lengths, default=(128, 1024), metavar="N,N", help="prompt lengths")
     parser.add_argument("--output", type=int, default=64, metavar="N", help="tokens to ask for")
     parser.add_argument("--concurrency", type=_lengths, default=(1, 4), metavar="N,N")
-    parser.add_argument("--quant", default="unknown", metavar="Q", help="what the server runs, if known")
+    parser.add_argument("--quant", default="as served", metavar="Q", help="what the server runs, if known")
     parser.add_argument("--engine", metavar="NAME", help="what the server is, if known")
     parser.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
     parser.add_argument("--yes", action="store_true", help="agree to the cost")

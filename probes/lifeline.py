@@ -16,21 +16,28 @@ GRACE_S = 1.5
 """How long a running step may still finish after an interrupt before the record is sent without it."""
 
 
+SIGNAL_S = 0.2
+"""How long a signal sent just before may take to arrive."""
+
+
 class Interrupted(BaseException):
     """Raised at the first safe point after SIGINT or SIGTERM."""
 
 
-def watch_stdin() -> None:
-    """End the process when stdin reaches its end, if stdin is a pipe or a socket (not a terminal or file)."""
+def watch_stdin(guard: InterruptGuard) -> None:
+    """End the process when stdin reaches its end, if stdin is a pipe or a socket (not a terminal or file).
+
+    A parent that first interrupts and then closes stdin still gets its record: then the guard ends the process.
+    """
     try:
         mode = os.fstat(0).st_mode
     except OSError:
         return
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-        threading.Thread(target=_wait_for_end, name="stdin-watch", daemon=True).start()
+        threading.Thread(target=_wait_for_end, args=(guard,), name="stdin-watch", daemon=True).start()
 
 
-def _wait_for_end() -> None:
+def _wait_for_end(guard: InterruptGuard) -> None:
     while True:
         try:
             if not os.read(0, 4096):
@@ -39,7 +46,8 @@ def _wait_for_end() -> None:
             continue
         except OSError:
             break
-    os._exit(ExitCode.INTERRUPTED)
+    if not guard.signalled.wait(SIGNAL_S):
+        os._exit(ExitCode.INTERRUPTED)
 
 
 class InterruptGuard:
@@ -54,6 +62,8 @@ class InterruptGuard:
         self.requested = False
         self.on_request: Callable[[], object] | None = None
         """Called once in the main thread, such as to cancel an event loop's task."""
+        self.signalled = threading.Event()
+        """Set as soon as the signal arrives, even while native code runs."""
         self.delivering = threading.Event()
         """Set by the main thread when it begins to send the record."""
 
@@ -85,6 +95,7 @@ class InterruptGuard:
                 break
         else:
             return
+        self.signalled.set()
         if not self.delivering.wait(GRACE_S):
             self.last_words()
         else:

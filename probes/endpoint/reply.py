@@ -7,7 +7,7 @@ from typing import Any
 
 SHORT_OUTPUT_TOKENS = 16
 """Below this the fixed costs dominate: a length, not a speed."""
-BURST_GAP_S = 0.001
+BURST_GAP_S = 0.0002
 BUFFERED_CHUNKS = 8
 BUNDLED = 1.05
 

@@ -7,16 +7,16 @@ import socket
 import threading
 
 import pytest
-from planner.domain.figures import Basis
 
-from tests.probes.harness import run
+from planner.domain.figures import Basis
+from tests.probes.harness import run, run_here
 from tests.probes.server import DONE, FINISH, ROLE, Answer, QuirkServer, chunk, event, n_words, steady, usage
 
 QUICK = ("--prompts", "60,120", "--output", "24", "--concurrency", "1", "--max-seconds", "15", "--timeout", "5")
 
 
-def probe(server, *more, **env):
-    return run("endpoint", server.url, "--model", "m", *QUICK, *more, **env)
+def probe(server, *more):
+    return run_here("endpoint", server.url, "--model", "m", *QUICK, *more)
 
 
 def test_a_well_behaved_server_gives_every_figure():
@@ -231,7 +231,11 @@ def test_a_refused_field_is_left_out(field):
 
 @pytest.mark.parametrize(
     ("headers", "least"),
-    [({"retry-after": "0.3"}, 0.3), ({"retry-after-ms": "200"}, 0.2), ({"Retry-After": "Mon, 01 Jan 2024 00:00:00 GMT"}, 0.0)],
+    [
+        ({"retry-after": "0.3"}, 0.3),
+        ({"retry-after-ms": "200"}, 0.2),
+        ({"Retry-After": "Mon, 01 Jan 2024 00:00:00 GMT"}, 0.0),
+    ],
 )
 def test_rate_limits_are_counted_and_honoured(headers, least):
     calls = []
@@ -259,13 +263,13 @@ def test_a_server_that_never_ends_is_left_in_time():
             yield 0.05
 
     with QuirkServer(lambda body: Answer(forever())) as server:
-        out = run("endpoint", server.url, "--model", "m", "--timeout", "1", "--max-seconds", "5")
+        out = run_here("endpoint", server.url, "--model", "m", "--timeout", "1", "--max-seconds", "5")
     assert out.code == 4 and out.first("error")["code"] == "timeout"
 
 
 def test_a_server_that_ignores_the_length_is_cut():
     def play(body):
-        return Answer(part for _ in range(5000) for part in (chunk(content="x"), 0.0005))
+        return Answer(part for _ in range(5000) for part in (chunk(content="x"), 0.002))
 
     with QuirkServer(play) as server:
         out = probe(server)
@@ -327,7 +331,7 @@ def test_nothing_there_and_something_else_there():
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    out = run("endpoint", f"http://127.0.0.1:{port}/v1", "--model", "m")
+    out = run_here("endpoint", f"http://127.0.0.1:{port}/v1", "--model", "m")
     assert out.code == 4 and out.first("error")["code"] == "no_connection"
     with socket.create_server(("127.0.0.1", 0)) as other:
         def babble():
@@ -340,13 +344,13 @@ def test_nothing_there_and_something_else_there():
                 peer.close()
 
         threading.Thread(target=babble, daemon=True).start()
-        out = run("endpoint", f"http://127.0.0.1:{other.getsockname()[1]}/v1", "--model", "m")
+        out = run_here("endpoint", f"http://127.0.0.1:{other.getsockname()[1]}/v1", "--model", "m")
     assert out.code == 4 and out.first("error")["code"] == "broken"
 
 
 def test_the_key_reaches_the_server_and_nothing_else():
     with QuirkServer(lambda body: Answer(steady(body, gap=0.001))) as server:
-        out = probe(server, "--key-env", "MY_KEY", MY_KEY="sk-very-secret-123")
+        out = run("endpoint", server.url, "--model", "m", *QUICK, "--key-env", "MY_KEY", MY_KEY="sk-very-secret-123")
     assert server.keys[0] == "Bearer sk-very-secret-123"
     assert "very-secret" not in json.dumps(out.events) and "very-secret" not in out.stderr
 
@@ -383,7 +387,7 @@ def test_the_budget_ends_the_probe():
     ],
 )
 def test_wrong_input_exits_2_with_one_error(args):
-    out = run(*args)
+    out = run_here(*args)
     assert out.code == 2
     assert [event["event"] for event in out.events] == ["error"]
     assert "Traceback" not in out.stderr
