@@ -108,7 +108,8 @@ def levelised_usd_per_mtok(
 
 def _log_roots(values: Array) -> list[float]:
     grid = np.linspace(*LOG_RATE_LIMITS, SCAN_POINTS)
-    signs = np.sign([_balance(values, point) for point in grid])
+    power = -np.outer(grid, np.arange(values.shape[0], dtype=np.float64))
+    signs = np.sign(np.exp(power - power.max(axis=1, keepdims=True)) @ values)
     exact = [float(point) for point, sign in zip(grid, signs, strict=True) if sign == 0]
     pairs = np.flatnonzero(signs[:-1] * signs[1:] < 0)
     return sorted([*exact, *(_bisect(values, float(grid[i]), float(grid[i + 1])) for i in pairs)])
