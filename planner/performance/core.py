@@ -145,30 +145,57 @@ def all_reduce(n: Numbers, tokens: Num, latency_s: Num) -> Num:
     return 2.0 * n.layers * (latency_s * share * 2.0 + moved)
 
 
-def decode_terms(n: Numbers, r: DecodeRates, kv_bytes: Num, batch: Num) -> dict[str, Num]:
-    """Return the terms of one decode step in seconds, for `batch` sequences that read `kv_bytes` each."""
-    touched = touched_share(n.num_experts, n.top_k, batch)
-    expert = n.expert_bytes * touched / r.expert_bandwidth
-    rate = n.bandwidth * r.bandwidth
-    weights = (n.dense_bytes + expert) / n.tensor / rate
-    compute = 2.0 * (n.dense_params + n.expert_params) * batch / n.tensor / (n.peak * r.compute)
-    host_bytes = n.host_dense_bytes + n.host_expert_bytes * touched
-    return {
-        "weights": weights,
-        "compute": compute,
-        "kv": kv_bytes * batch / n.kv_heads_split / (n.bandwidth * r.kv_bandwidth),
-        "layers": n.layers * r.layer_s + n.moe_layers * r.moe_s + n.linear_layers * r.linear_s,
-        "step": r.step_s * n.stages + r.sequence_s * batch,
-        "traffic": all_reduce(n, batch, r.reduce_s),
-        "host": host_bytes / (n.host_bandwidth * r.host_bandwidth) + n.host_layers * r.host_s,
-    }
+@dataclass(frozen=True, slots=True)
+class StepShape:
+    """A decode step as a function of the batch alone, in seconds."""
+
+    dense_s: Num
+    experts_s: Num
+    """Were all experts read."""
+    missed: Num
+    """Probability that one token leaves an expert untouched."""
+    compute_s: Num
+    """Per sequence."""
+    kv_s: Num
+    """Per sequence."""
+    fixed_s: Num
+    sequence_s: Num
+    host_dense_s: Num
+    host_experts_s: Num
+    scale: Num
+
+
+def step_shape(n: Numbers, r: DecodeRates, kv_bytes: Num) -> StepShape:
+    """Return the decode step of sequences that read `kv_bytes` of cache each."""
+    rate = n.bandwidth * r.bandwidth * n.tensor
+    host = n.host_bandwidth * r.host_bandwidth
+    traffic = all_reduce(n, 0.0, r.reduce_s)
+    launches = n.layers * r.layer_s + n.moe_layers * r.moe_s + n.linear_layers * r.linear_s
+    return StepShape(
+        dense_s=n.dense_bytes / rate,
+        experts_s=n.expert_bytes / rate / r.expert_bandwidth,
+        missed=1.0 - n.top_k / n.num_experts,
+        compute_s=2.0 * (n.dense_params + n.expert_params) / n.tensor / (n.peak * r.compute),
+        kv_s=kv_bytes / n.kv_heads_split / (n.bandwidth * r.kv_bandwidth),
+        fixed_s=launches + r.step_s * n.stages + n.host_layers * r.host_s + traffic,
+        sequence_s=r.sequence_s + all_reduce(n, 1.0, r.reduce_s) - traffic,
+        host_dense_s=n.host_dense_bytes / host,
+        host_experts_s=n.host_expert_bytes / host,
+        scale=r.scale,
+    )
+
+
+def step_s(shape: StepShape, batch: Num) -> Num:
+    """Return seconds of one decode step of `batch` sequences; experts are read as far as the batch touches them."""
+    touched = 1.0 - shape.missed**batch
+    work = smooth_max(shape.dense_s + shape.experts_s * touched, shape.compute_s * batch)
+    host = shape.host_dense_s + shape.host_experts_s * touched
+    return shape.scale * (work + host + shape.fixed_s + (shape.kv_s + shape.sequence_s) * batch)
 
 
 def decode_step_s(n: Numbers, r: DecodeRates, kv_bytes: Num, batch: Num) -> Num:
-    """Return seconds of one decode step."""
-    t = decode_terms(n, r, kv_bytes, batch)
-    work = smooth_max(t["weights"], t["compute"])
-    return r.scale * (work + t["kv"] + t["layers"] + t["step"] + t["traffic"] + t["host"])
+    """Return seconds of one decode step of `batch` sequences that read `kv_bytes` of cache each."""
+    return step_s(step_shape(n, r, kv_bytes), batch)
 
 
 def prefill_terms(n: Numbers, r: PrefillRates, tokens: Num, depth: Num, window_seen: Num, chunk: Num) -> dict[str, Num]:

@@ -207,7 +207,8 @@ def _decode(prepared: Prepared, kind: str, ask: Question, probes: Sequence[Probe
     work = _work(prepared, ask)
     batch = ask.concurrency
     if ask.request_rate and work is not None:
-        batch = max(work.batch_at(ask.request_rate, _limit(prepared, ask)), 1.0)
+        limit = _limit(prepared, ask)
+        batch = max(work.batch_at(ask.request_rate, limit, limit), 1.0)
     context = ask.context_tokens if work is None else work.context_tokens
     gain, gain_sd = speculation.gain(setup, batch)
     single = gain / prepared.step_s(context, 1.0)
@@ -271,8 +272,8 @@ def _ttft(prepared: Prepared, ask: Question, probes: Sequence[ProbeRecord]) -> F
     limit = _limit(prepared, full)
     batch = ask.concurrency
     if ask.request_rate:
-        batch = fixed.batch_at(ask.request_rate, limit)
-        seconds = fixed.ttft_s(batch, limit, quantile=False)
+        batch = fixed.batch_at(ask.request_rate, limit, limit)
+        seconds = fixed.at(batch, limit).ttft_s
     else:
         seconds = fixed.closed_ttft_s(batch)
     sd = fix.log_sd if ask.concurrency <= 1 else math.hypot(fix.log_sd, 0.3)

@@ -1,20 +1,31 @@
-"""Continuous batching as arithmetic: how fast requests pass a replica that decodes B of them together.
+"""Continuous batching as arithmetic: how fast requests pass a replica that decodes several of them together.
 
-Formula: a replica at batch B completes 1/(prefill + output·t(B)/B) requests a second. A request sees TPOT = t(B) +
-(B − 1)·prefill/output, because the others' prompts run between its tokens. TTFT = waiting for prompts ahead (M/G/1
-with the prompts as work) + the running step + its own prompt, which shares passes with decoding.
+Formula: a replica kept at batch B completes 1/(prefill + output·t(B)/B) requests a second. Under random arrivals
+prompts are an M/G/1 queue that interrupts decoding; the batch follows from Little's law; TTFT = waiting for
+prompts ahead + the running step + one's own prompt.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner.performance import core
 from planner.performance.prepared import Prepared
 
 P95_TAIL = math.log(20.0)
 """Waits of an M/G/1 queue fall off about exponentially: P(W > t) ≈ ρ·exp(−t·ρ/mean)."""
+
+
+class State(NamedTuple):
+    """A replica under random arrivals."""
+
+    rate: float
+    """Requests per second completed."""
+    tpot_s: float
+    ttft_s: float
+    ttft_p95_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +38,15 @@ class Work:
     context_tokens: float
     """Mean tokens in the cache while decoding."""
     prompt_s: float
+    shape: core.StepShape
 
     def step_s(self, batch: float) -> float:
         """Return seconds of a step with so many sequences."""
-        return self.prepared.step_s(self.context_tokens, max(batch, 1.0))
+        return float(core.step_s(self.shape, max(batch, 1.0)))
 
-    def rate(self, batch: float) -> float:
-        """Return requests per second completed at a mean batch."""
+    def closed_rate(self, batch: float) -> float:
+        """Return requests per second while exactly `batch` sequences are kept in flight."""
         return float(core.requests_per_s(self.step_s(batch), self.prompt_s, self.output_tokens, batch))
-
-    def tpot_s(self, batch: float) -> float:
-        """Return seconds per output token that one request sees among `batch`."""
-        return float(core.tpot_s(self.step_s(batch), self.prompt_s, self.output_tokens, max(batch, 1.0)))
-
-    def batch_at(self, rate: float, limit: float) -> float:
-        """Return the mean batch at which so many requests a second complete, at most `limit`."""
-        if rate >= self.rate(limit):
-            return limit
-        low, high = 0.0, limit
-        for _ in range(30):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if self.rate(middle) < rate else (low, middle)
-        return (low + high) / 2.0
 
     def closed_ttft_s(self, batch: float) -> float:
         """Return the mean time to first token among `batch` clients that never pause."""
@@ -57,24 +55,58 @@ class Work:
         first = self.step_s(1.0)
         return float(core.closed_ttft_s(rates, self.prompt_s, step, first, self.output_tokens, batch))
 
-    def ttft_s(self, batch: float, limit: float, quantile: bool = True) -> float:
-        """Return the time to first token at a mean batch: its 95th percentile, or its mean.
+    def at(self, batch: float, slots: float) -> State:
+        """Return what random arrivals that keep `batch` sequences in flight on average see.
 
-        `limit` is the number of slots: near it requests also wait for a slot (Sakasegawa's M/M/c approximation).
+        A random arrival finds the mean batch and adds itself, so its steps last as long as for one sequence more.
+        `slots` is the number of sequences the replica takes: near it requests also wait for a slot.
         """
-        rate = self.rate(batch)
-        busy = min(rate * self.prompt_s, 0.995)
-        step = self.step_s(batch) if batch > 0 else 0.0
-        own = self.prompt_s * (1.0 + 0.5 * min(busy, 1.0)) + self.step_s(1.0)
-        running = step * min(batch, 1.0)
+        step = self.step_s(batch + 1.0)
+        busy = _busy(batch, self.prompt_s, self.output_tokens * step)
         wait = busy * self.prompt_s / (2.0 * (1.0 - busy))
-        slots = min(batch / limit, 0.995) if limit > 0 else 0.995
-        service = self.output_tokens * self.tpot_s(batch) + self.prompt_s
-        queue = service / limit * slots ** (math.sqrt(2.0 * (limit + 1.0)) - 1.0) / (1.0 - slots) if limit else math.inf
-        if not quantile:
-            return own + running / 2.0 + wait + queue
+        decoding = (self.output_tokens * step + busy * (wait + self.prompt_s)) / (1.0 - busy)
+        full = min(batch / slots, 0.995)
+        service = decoding + self.prompt_s
+        # Sakasegawa's M/M/c approximation of the wait for a slot.
+        queue = service / slots * full ** (math.sqrt(2.0 * (slots + 1.0)) - 1.0) / (1.0 - full)
+        running = step * min(batch, 1.0)
         tail = wait / busy * max(math.log(busy) + P95_TAIL, 0.0) if busy > 0 else 0.0
-        return own + running * 0.95 + tail + queue * P95_TAIL
+        return State(
+            rate=batch / decoding,
+            tpot_s=decoding / self.output_tokens,
+            ttft_s=self.prompt_s + running / 2.0 + wait + queue,
+            ttft_p95_s=self.prompt_s + running * 0.95 + tail + queue * P95_TAIL,
+        )
+
+    def batch_at(self, rate: float, limit: float, slots: float) -> float:
+        """Return the mean batch at which so many requests a second complete, at most `limit`."""
+        if rate >= self.at(limit, slots).rate:
+            return limit
+        low, high = 0.0, limit
+        for _ in range(12):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self.at(middle, slots).rate < rate else (low, middle)
+        return (low + high) / 2.0
+
+
+def _busy(batch: float, prompt_s: float, decode_s: float) -> float:
+    """Return the share of time that prompts take, ρ, when `batch` sequences decode on average.
+
+    Formula: Little's law, ρ/prompt · D(ρ) = batch with D = (decode + ρ·(wait + prompt))/(1 − ρ). Newton's steps from
+    the right of a convex function: without the extra waiting ρ would be batch·prompt/(decode + batch·prompt).
+    """
+    share = batch * prompt_s / (decode_s + batch * prompt_s)
+    for _ in range(6):
+        value = _sequences(share, prompt_s, decode_s) - batch
+        slope = (_sequences(share + 1e-6, prompt_s, decode_s) - batch - value) / 1e-6
+        share = max(share - value / slope, 0.0)
+    return share
+
+
+def _sequences(busy: float, prompt_s: float, decode_s: float) -> float:
+    free = max(1.0 - busy, 1e-9)
+    wait = busy * prompt_s / (2.0 * free)
+    return busy / prompt_s * (decode_s + busy * (wait + prompt_s)) / free
 
 
 def work(
@@ -84,4 +116,5 @@ def work(
     new = max(prompt_tokens - cached_tokens, 1.0)
     seconds = prepared.prompt_s(new, context_tokens + cached_tokens)
     mean = context_tokens + prompt_tokens + output_tokens / 2.0
-    return Work(prepared, new, max(output_tokens, 1.0), mean, seconds)
+    shape = core.step_shape(prepared.numbers, prepared.decode, prepared.cache.read(mean))
+    return Work(prepared, new, max(output_tokens, 1.0), mean, seconds, shape)

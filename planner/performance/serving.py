@@ -17,7 +17,9 @@ from planner.performance.setup import Setup
 
 PLANNED_LOAD = 0.9
 """Highest share of the saturated rate that is planned with when only memory limits the batch."""
-SEARCH_STEPS = 14
+SEARCH_STEPS = 12
+IDLE = 1e-3
+"""A mean batch this small means one call at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,8 @@ def _scaled(work: load.Work, decode_factor: float, prefill_factor: float) -> loa
     """Return the work with a measured device's corrections on speed applied."""
     if decode_factor == 1.0 and prefill_factor == 1.0:
         return work
-    rates = work.prepared.decode
-    decode = replace(rates, scale=rates.scale / decode_factor)
-    return replace(work, prepared=replace(work.prepared, decode=decode), prompt_s=work.prompt_s / prefill_factor)
+    shape = replace(work.shape, scale=work.shape.scale / decode_factor)
+    return replace(work, shape=shape, prompt_s=work.prompt_s / prefill_factor)
 
 
 def _search(work: load.Work, slots: float, decode: float | None, ttft: float | None) -> float:
@@ -105,14 +106,15 @@ def _search(work: load.Work, slots: float, decode: float | None, ttft: float | N
     latest = ttft or math.inf
 
     def good(batch: float) -> bool:
-        return work.tpot_s(batch) <= longest and work.ttft_s(batch, slots) <= latest
+        state = work.at(batch, slots)
+        return state.tpot_s <= longest and state.ttft_p95_s <= latest
 
-    if not good(1e-3):
+    if not good(IDLE):
         return 0.0
     top = slots * PLANNED_LOAD
     if good(top):
         return top
-    low, high = 1e-3, top
+    low, high = IDLE, top
     for _ in range(SEARCH_STEPS):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if good(middle) else (low, middle)
@@ -120,7 +122,7 @@ def _search(work: load.Work, slots: float, decode: float | None, ttft: float | N
 
 
 def _why_not(work: load.Work, slots: float, decode: float | None, ttft: float | None) -> str:
-    speed, first = 1.0 / work.tpot_s(1.0), work.ttft_s(1e-3, slots)
+    speed, first = 1.0 / work.step_s(1.0), work.at(IDLE, slots).ttft_p95_s
     if decode and speed < decode:
         return f"decodes {speed:.0f} tok/s for one request alone, {decode:g} wanted"
     if ttft and first > ttft:
@@ -137,25 +139,24 @@ def _work(prepared: Prepared, traffic: Traffic) -> load.Work:
 
 def _quick(work: load.Work, traffic: Traffic, slots: float, decode: float | None, ttft: float | None) -> Quick:
     prefill = work.new_tokens / work.prompt_s
-    single = 1.0 / work.tpot_s(1.0)
+    single = 1.0 / work.step_s(1.0)
     if slots < 1.0:
         need = traffic.context_tokens or traffic.prompt_tokens + traffic.output_tokens
         reason = f"does not fit: no room for one sequence of {need:,.0f} tokens beside the weights"
-        return Quick(False, reason, math.inf, 0.0, 0.0, slots, 0.0, single, prefill, work.ttft_s(1e-3, 1.0))
+        return Quick(False, reason, math.inf, 0.0, 0.0, slots, 0.0, single, prefill, work.at(IDLE, 1.0).ttft_p95_s)
     best = _search(work, slots, decode, ttft)
     if best <= 0.0:
-        first = work.ttft_s(1e-3, slots)
+        first = work.at(IDLE, slots).ttft_p95_s
         reason = _why_not(work, slots, decode, ttft)
-        top = work.rate(slots * PLANNED_LOAD)
+        top = work.at(slots * PLANNED_LOAD, slots).rate
         machines = traffic.calls_per_second / top
         return Quick(False, reason, machines, 0.0, 0.0, slots, 0.0, single, prefill, first)
-    capacity = work.rate(best)
+    capacity = work.at(best, slots).rate
     machines = traffic.calls_per_second / capacity
     each = traffic.calls_per_second / max(math.ceil(machines), 1)
-    batch = work.batch_at(each, best)
-    tpot = work.tpot_s(max(batch, 1.0))
-    first = work.ttft_s(max(batch, 1e-3), slots)
-    return Quick(True, "", machines, capacity, batch, slots, best, 1.0 / tpot, prefill, first)
+    batch = work.batch_at(each, best, slots)
+    state = work.at(max(batch, IDLE), slots)
+    return Quick(True, "", machines, capacity, batch, slots, best, 1.0 / state.tpot_s, prefill, state.ttft_p95_s)
 
 
 def serve_fast(
@@ -293,8 +294,8 @@ def batch(
         return BatchRate(none, unknown("tokens/h", basis, reason, fix.source), 0, speed)
     scaled = _scaled(work, fix.factor, prompt_fix.factor)
     sizes = sorted({1, slots, *(min(2**power, slots) for power in range(slots.bit_length()))})
-    best = max(sizes, key=scaled.rate)
-    rate = scaled.rate(best)
+    best = max(sizes, key=scaled.closed_rate)
+    rate = scaled.closed_rate(best)
     sd = math.hypot(max(fix.log_sd, prompt_fix.log_sd), 0.1)
 
     def figure(value: float, unit: str) -> Figure:
