@@ -57,7 +57,12 @@ def indented(lines: Iterable[str]) -> list[str]:
 
 
 def grid_lines(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], aligns: str, room: int, below: Sequence[str] = ()
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    aligns: str,
+    room: int,
+    below: Sequence[str] = (),
+    gap: str = GAP,
 ) -> list[str]:
     """Return a table as lines of at most `room` columns; `below` holds a second line for each row.
 
@@ -66,18 +71,19 @@ def grid_lines(
     """
     widths = [max(width(cell) for cell in column) for column in zip(titles, *rows, strict=True)]
     free = [index for index, align in enumerate(aligns) if align == "<"]
-    while free and sum(widths) + len(GAP) * (len(widths) - 1) > room:
+    while free and sum(widths) + len(gap) * (len(widths) - 1) > room:
         widest = max(free, key=lambda index: widths[index])
         if widths[widest] <= 4:
             break
         widths[widest] -= 1
-    lines = [_row(titles, widths, aligns), "─" * min(room, sum(widths) + len(GAP) * (len(widths) - 1))]
+    rule = "─" * min(room, sum(widths) + len(gap) * (len(widths) - 1))
+    lines = [_row(titles, widths, aligns, gap), rule]
     for index, row in enumerate(rows):
-        lines.append(_row(row, widths, aligns))
+        lines.append(_row(row, widths, aligns, gap))
         if below:
             lines.append(shorten("  " + below[index], room))
     return lines
 
 
-def _row(cells: Sequence[str], widths: Sequence[int], aligns: str) -> str:
-    return GAP.join(pad(*cell) for cell in zip(cells, widths, aligns, strict=True)).rstrip()
+def _row(cells: Sequence[str], widths: Sequence[int], aligns: str, gap: str) -> str:
+    return gap.join(pad(*cell) for cell in zip(cells, widths, aligns, strict=True)).rstrip()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from planner.domain.plan import PATHS, Option, Plan
 from planner.report.format import Currency, Footnotes, currency_of, legend, spread
 from planner.report.safe import markdown_text
-from planner.report.sections import View, break_even_rows
+from planner.report.sections import View, break_even_texts
 from planner.report.tables import BATCH_COLUMNS, OPTION_COLUMNS, PATH_NAMES, SLOT_COLUMNS, pick
 
 
@@ -85,9 +85,9 @@ def _batch(plan: Plan, currency: Currency, notes: Footnotes) -> list[str]:
 def _break_even(plan: Plan, currency: Currency, notes: Footnotes) -> list[str]:
     if not plan.break_even:
         return []
-    head, rows = break_even_rows(View(plan, currency, notes, 80))
-    shown = [[markdown_text(cell) for cell in row] for row in rows]
-    return ["## When one overtakes the other\n\n" + table(head, shown, "<" * len(head))]
+    pairs = break_even_texts(View(plan, currency, notes, 80))
+    lines = [f"- **{markdown_text(label)}**: {markdown_text(text)}" for label, text in pairs]
+    return ["## When one overtakes the other\n\n" + "\n".join(lines)] if lines else []
 
 
 def _bullets(title: str, texts: Iterable[str]) -> list[str]:

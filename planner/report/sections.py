@@ -12,7 +12,7 @@ from planner.report.layout import INDENT, bullets, grid_lines, heading, indented
 from planner.report.safe import clean
 from planner.report.tables import BATCH_COLUMNS, OPTION_COLUMNS, PATH_NAMES, SLOT_COLUMNS, pick, slot_place
 
-RULED_OUT_SHOWN = 4
+RULED_OUT_SHOWN = 3
 CROSSINGS_SHOWN = 3
 
 
@@ -150,7 +150,7 @@ def speed(view: View) -> list[str]:
     for option in view.best():
         for index, slot in enumerate(option.slots):
             rows.append([PATH_NAMES[option.path] if index == 0 else "", *_speed_row(view, slot)])
-    return lines + indented(grid_lines(titles, rows, "<<<<>>", view.room - len(INDENT)))
+    return lines + indented(grid_lines(titles, rows, "<<<<>>", view.room - len(INDENT), gap=" "))
 
 
 def _speed_row(view: View, slot: Slot) -> list[str]:
@@ -189,27 +189,28 @@ def batch(view: View) -> list[str]:
 
 def break_even(view: View) -> list[str]:
     """Return month and volume at which one path overtakes another."""
-    if not view.plan.break_even:
+    pairs = break_even_texts(view)
+    if not pairs:
         return []
-    lines = [heading("When one overtakes the other", "months from today; tokens a month", view.room)]
-    titles, rows = break_even_rows(view)
-    return lines + indented(grid_lines(titles, rows, "<<<<<", view.room - len(INDENT)))
+    lines = [heading("When one overtakes the other", "", view.room)]
+    label_width = max(len(label) for label, _ in pairs) + 2
+    return lines + [line for label, text in pairs for line in labelled(label, text, view.room, label_width)]
 
 
-def break_even_rows(view: View) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of the break-even table, one row per pair of options."""
-    titles = ["From", "To", "Month", "Discounted", "Cheaper above this volume"]
-    return titles, [_break_even_row(view, pair) for pair in view.plan.break_even]
-
-
-def _break_even_row(view: View, pair: BreakEven) -> list[str]:
-    return [
-        _path_of(view.plan, pair.from_),
-        _path_of(view.plan, pair.to),
-        _month(view, pair.month),
-        _month(view, pair.month_discounted),
-        _volume(view, pair.tokens_per_month),
-    ]
+def break_even_texts(view: View) -> list[tuple[str, str]]:
+    """Return (pair, what happens) for the pairs of the recommended option and those where something does happen."""
+    recommended = view.plan.verdict.recommended_option
+    out = []
+    for pair in view.plan.break_even:
+        happens = bool(pair.month.status == "reached" or pair.tokens_per_month.crossings)
+        if recommended in (pair.from_, pair.to) or happens:
+            label = f"{_path_of(view.plan, pair.from_)} → {_path_of(view.plan, pair.to)}"
+            texts = [_volume(view, pair.tokens_per_month)]
+            # Never, at today's volume as at any other: the second reason says it all.
+            if pair.month.status != "never" or pair.tokens_per_month.crossings:
+                texts.insert(0, _months(pair))
+            out.append((label, "; ".join(texts)))
+    return out
 
 
 def _path_of(plan: Plan, option_id: str) -> str:
@@ -217,19 +218,28 @@ def _path_of(plan: Plan, option_id: str) -> str:
     return PATH_NAMES[option.path] if option else clean(option_id, 20)
 
 
-def _month(view: View, point: BreakEvenPoint) -> str:
-    if point.status == "reached" and point.value is not None and point.value.value is not None:
-        bounds = f" ({number(point.low, 2)}–{number(point.high, 2)})" if point.low and point.high else ""
-        return f"{number(point.value.value, 3)}{bounds}"
-    return point.status.replace("_", " ") + view.notes.mark(point.reason)
+def _months(pair: BreakEven) -> str:
+    plain, discounted = _month(pair.month), _month(pair.month_discounted)
+    if plain is None:
+        return clean(pair.month.reason)
+    if plain == "0":
+        return "from the first month"
+    return f"pays after {plain} months" + (f", discounted {discounted}" if discounted else ", discounted not")
+
+
+def _month(point: BreakEvenPoint) -> str | None:
+    if point.status != "reached" or point.value is None or point.value.value is None:
+        return None
+    bounds = f" ({number(point.low, 2)}–{number(point.high, 2)})" if point.low and point.high else ""
+    return f"{number(point.value.value, 3)}{bounds}"
 
 
 def _volume(view: View, point: BreakEvenPoint) -> str:
     if not point.crossings:
-        return point.status.replace("_", " ") + view.notes.mark(point.reason)
+        return clean(point.reason)
     shown, left = point.crossings[:CROSSINGS_SHOWN], len(point.crossings) - CROSSINGS_SHOWN
-    texts = (f"{big(c.value)} → {_path_of(view.plan, c.winner_above)}" for c in shown)
-    return ", ".join(texts) + (f" and {left} more" if left > 0 else "")
+    texts = (f"above {big(c.value)} tokens a month {_path_of(view.plan, c.winner_above)} is cheaper" for c in shown)
+    return ", ".join(texts) + (f", and {left} more crossings" if left > 0 else "")
 
 
 def ruled_out(view: View) -> list[str]:
@@ -239,10 +249,10 @@ def ruled_out(view: View) -> list[str]:
         return []
     lines = [heading("Ruled out", f"{len(out)} option{'s' if len(out) > 1 else ''}", view.room)]
     for option in _varied(out)[:RULED_OUT_SHOWN]:
-        reason = clean("; ".join(option.reasons) or "not priced", 200)
-        lines += wrap(f"{clean(option.name, 60)}: {reason}", view.room, f"{INDENT}- ")
+        reason = option.reasons[0] if option.reasons else "not priced"
+        lines += wrap(f"{clean(option.name, 40)}: {clean(reason, 110)}", view.room, f"{INDENT}- ")
     left = len(out) - RULED_OUT_SHOWN
-    return lines + ([f"{INDENT}and {left} more: see `--csv` or `--json`"] if left > 0 else [])
+    return lines + ([f"{INDENT}  and {left} more with their reasons: `--csv` or `--json`"] if left > 0 else [])
 
 
 def _varied(options: Iterable[Option]) -> list[Option]:

@@ -8,12 +8,12 @@ from typing import Generic, Literal, TypeVar
 
 from planner.domain.figures import Figure
 from planner.domain.plan import BatchResult, Option, Slot
-from planner.report.format import Currency, Footnotes, big, number, percent, spread
+from planner.report.format import Currency, Footnotes, big, number, percent, short, spread
 from planner.report.safe import clean
 
 Row = TypeVar("Row")
 Value = Figure | str | float | int | bool | None
-Kind = Literal["text", "money", "number", "tokens", "percent", "bool"]
+Kind = Literal["text", "money", "number", "time", "tokens", "percent", "bool"]
 
 PATH_NAMES: dict[str, str] = {
     "api": "API",
@@ -77,7 +77,7 @@ def _figure(figure: Figure, kind: Kind, currency: Currency, notes: Footnotes) ->
         return notes.money(figure, currency)
     if figure.value is None:
         return notes.figure(figure)
-    texts = {"tokens": big, "percent": percent}
+    texts = {"tokens": big, "percent": percent, "time": short}
     return notes.figure(figure, texts.get(kind, number)(figure.value))
 
 
@@ -139,9 +139,9 @@ SLOT_COLUMNS: tuple[Column[Slot], ...] = (
     Column("decode_tok_s_per_request", "tok/s per request", lambda s: s.decode_tok_s_per_request, 18,
            kind="number", unit="tok/s", help="1/TPOT of one request at the peak hour's concurrency."),
     Column("prefill_tok_s", "Prefill tok/s", lambda s: s.prefill_tok_s, 13, 4, "number", "tok/s"),
-    Column("ttft_s", "TTFT s", lambda s: s.ttft_s, 8, 1, "number", "s",
+    Column("ttft_s", "TTFT s", lambda s: s.ttft_s, 8, 1, "time", "s",
            "Request sent to first output token."),
-    Column("task_s", "Task s", lambda s: s.task_s, 8, 2, "number", "s", "All turns and tools of one task."),
+    Column("task_s", "Task s", lambda s: s.task_s, 8, 2, "time", "s", "All turns and tools of one task."),
     Column("max_concurrency", "At once", lambda s: s.max_concurrency, 9, 5, "number", "requests"),
     Column("utilisation", "Busy", lambda s: s.utilisation, 8, 3, "percent"),
 )  # fmt: skip
@@ -150,7 +150,7 @@ SLOT_COLUMNS: tuple[Column[Slot], ...] = (
 BATCH_COLUMNS: tuple[Column[BatchResult], ...] = (
     Column("name", "Job", lambda b: b.name, 18),
     Column("tokens_per_hour", "Tokens/hour", lambda b: b.tokens_per_hour, 13, 1, "tokens", "tokens/h"),
-    Column("finish_hours", "Hours", lambda b: b.finish_hours, 9, 1, "number", "h"),
+    Column("finish_hours", "Hours", lambda b: b.finish_hours, 9, 1, "time", "h"),
     Column("meets_deadline", "In time", lambda b: b.meets_deadline, 8, 1, "bool"),
     Column("usd", "Cost a run", lambda b: b.usd, 11, 1, "money", "USD"),
 )

@@ -54,9 +54,17 @@ def test_an_option_without_a_price_is_never_the_best():
 
 def test_unreached_break_evens_say_why():
     shown = text.render(sample_plan.plan())
-    assert "not reached²" in shown
-    assert "² not within the horizon of 36 months" in shown
-    assert "412 M → owned" in shown
+    assert "API → owned  pays after 30.5 (24–41) months, discounted not" in shown
+    assert "above 412 M tokens a month owned is cheaper" in " ".join(shown.split())
+
+
+def test_pairs_in_which_nothing_happens_say_why_and_only_for_the_recommended_option():
+    pair = sample_plan.plan().break_even[0]
+    never = pair.model_copy(update={"month": sample_plan.point(), "tokens_per_month": sample_plan.point()})
+    other = never.model_copy(update={"from_": "rented-l4"})
+    shown = " ".join(text.render(sample_plan.plan(break_even=(never, other))).split())
+    assert "API → owned the other option costs less from the first month" in shown
+    assert "rented → owned" not in shown
 
 
 def test_amounts_follow_the_currency_and_the_rate_is_dated():
