@@ -252,6 +252,7 @@ class Plan(Frozen):
         return next((option for option in self.options if option.id == option_id), None)
 
     def best(self, path: Path) -> Option | None:
-        """Return the best priced option of a path that is not ruled out."""
-        fits = (o for o in self.options if o.path == path and o.feasible != "no" and o.priced)
-        return next(fits, None)
+        """Return the cheapest priced option of a path that is not ruled out; one with the named weights goes first."""
+        fits = [o for o in self.options if o.path == path and o.feasible != "no" and o.priced]
+        same = [option for option in fits if all(slot.same_weights for slot in option.slots)]
+        return next(iter(same or fits), None)

@@ -7,7 +7,7 @@ from planner.domain.hardware import Hardware
 from planner.domain.library import Library
 from planner.domain.model import ModelSpec
 from planner.domain.prices import CloudOffer
-from planner.domain.quant import PRECISION_BITS, QUANTS, Quant
+from planner.domain.quant import PRECISION_BITS, QUANTS, Quant, fold
 from planner.domain.workload import MixPart, Workload
 
 QUANTS_PER_ENGINE = 2
@@ -66,6 +66,10 @@ def engines(workload: Workload, library: Library, hardware: Hardware, count: int
         # An engine that borrows another's coefficients cannot come out better than that one.
         named = [engine for engine in library.engines.values() if engine.efficiencies and not engine.borrows_from]
     vendor = "cpu" if hardware.kind == "cpu" else hardware.vendor.casefold()
+    probed = {record.engine.name for record in library.probes if record.hardware == hardware.id}
+    if probed and not workload.constraints.engines:
+        # On a measured device the engine that was measured goes before one that would be calibrated from it.
+        named = [engine for engine in named if engine.id in probed or fold(engine.id) in probed] or named
     runs = [engine for engine in named if (engine.cpu if vendor == "cpu" else vendor in engine.vendors)]
     return [engine for engine in runs if count == 1 or engine.tensor_parallel or engine.cpu_offload]
 

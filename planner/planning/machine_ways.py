@@ -100,7 +100,7 @@ def machine_way(
         ]
         for chosen in itertools.product(*choices):
             setups = _setups(parts, models, hardware, count, engine, chosen)
-            screened = setups if isinstance(setups, str) else _screen(workload, parts, setups)
+            screened = setups if isinstance(setups, str) else _screen(workload, parts, setups, library.probes)
             if isinstance(screened, str):
                 why[screened] = None
             else:
@@ -115,20 +115,25 @@ def machine_way(
     return NoWay(hardware, count, next(iter(why), "no engine runs these models here"))
 
 
-def _screen(workload: Workload, parts: Sequence[PartDemand], setups: Sequence[Setup]) -> tuple[int, float] | str:
+def _screen(
+    workload: Workload, parts: Sequence[PartDemand], setups: Sequence[Setup], probes: Sequence[ProbeRecord]
+) -> tuple[int, float] | str:
     """Return (parts that miss their targets, load) by bare numbers, so that only the best trial is worked out whole."""
     misses, load = 0, 0.0
     for part, setup in zip(parts, setups, strict=True):
+        targets = {
+            "target_decode_tok_s": workload.target_decode_tok_s, "target_ttft_s": workload.target_ttft_s,
+        }  # fmt: skip
         try:
-            if part.tasks_per_month > 0:
-                quick = serve_fast(
-                    setup, _traffic(part, setup), target_decode_tok_s=workload.target_decode_tok_s,
-                    target_ttft_s=workload.target_ttft_s,
-                )  # fmt: skip
-                misses += 0 if quick.feasible else 1
-                load += quick.load
-            else:
-                load += sum(job.hours_per_run / job.batch.deadline_hours for job in _jobs(part, setup, ()))
+            if part.tasks_per_month <= 0:
+                load += sum(job.hours_per_run / job.batch.deadline_hours for job in _jobs(part, setup, probes))
+                continue
+            # Measurements count on the device they were made on; elsewhere the quicker arithmetic is the same.
+            measured = any(record.hardware == setup.hardware.id for record in probes)
+            traffic = _traffic(part, setup)
+            seen = serve(setup, traffic, probes=probes, **targets) if measured else serve_fast(setup, traffic, **targets)
+            misses += 0 if seen.feasible else 1
+            load += seen.load
         except NoAnswerError as error:
             return error.message
     return misses, load

@@ -105,8 +105,8 @@ def _turning(flips: Figure, points: Sequence[BreakEven], best: Option, other: Op
     if price is None or price.value is None or not now:
         return f"{verb} wins at no volume{limit} tokens a month"
     ratio = price.value / now
-    told = f"${price.value:,.2f} a million tokens instead of ${now:,.2f}"
-    return f"{verb} wins at no volume{limit} tokens a month; it would at a price of {told} ({ratio:,.1f} times today's)"
+    told = f"${price.value:,.2f} a million tokens instead of ${now:,.2g}"
+    return f"{verb} wins at no volume{limit} tokens a month; it would at a price of {told} ({_times(ratio)} today's)"
 
 
 def _above(flips: Figure, today: float, best: Option) -> str:
@@ -121,8 +121,11 @@ def _millions(tokens: float) -> str:
 
 
 def _multiple(value: float, today: float) -> str:
-    ratio = value / today if today else float("inf")
-    return f"{ratio:,.1f} times today's" if ratio < 10 else f"{ratio:,.0f} times today's"
+    return f"{_times(value / today)} today's" if today else ""
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.1f} times" if ratio < 10 else f"{ratio:,.0f} times"
 
 
 def _without(options: Sequence[Option], best: Option) -> str:
@@ -134,7 +137,7 @@ def _without(options: Sequence[Option], best: Option) -> str:
 
 def _nothing(options: Sequence[Option]) -> Verdict:
     why = next((option.reasons[0] for option in options if option.reasons), "no option was found")
-    text = f"No option does this work: {why}."
+    text = f"No option does this work: {why.rstrip('.')}."
     return Verdict(
         text=text, recommended_option=None, path=None,
         flips_at=unknown("tokens/month", Basis.ASSUMED, "there is no answer to flip"),
