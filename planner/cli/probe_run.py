@@ -98,7 +98,7 @@ def _print(event: Event) -> None:
 def _summarise(record: ProbeRecord) -> None:
     from planner.report import probe
 
-    data(probe.render(record, width()))
+    data(probe.render(record, width(), warnings=False))
     if record.status == "failed":
         say(f"planner: error: {record.errors[-1] if record.errors else 'the probe failed'}")
     say(f"stored as {record.id}; `planner probe list` shows all")

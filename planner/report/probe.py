@@ -18,21 +18,24 @@ KIND_WORDS = {
 }
 
 
-def render(record: ProbeRecord, width: int = 80) -> str:
-    """Return what was measured, on what, how it ended; ends with a line break."""
+def render(record: ProbeRecord, width: int = 80, warnings: bool = True) -> str:
+    """Return what was measured, on what, how it ended; ends with a line break.
+
+    `warnings` can be left out where a person has just read them as they came.
+    """
+    figures = sorted(record.figures, key=_order)
     lines = [f"probe {clean(record.id)}: {record.status}"]
     lines += labelled("when", f"{record.started_at} to {record.finished_at}", width)
     lines += labelled("ended by", record.ended_by.replace("_", " "), width)
     lines += labelled("hardware", record.hardware, width)
     lines += labelled("model", _model(record), width)
     lines += labelled("engine", f"{record.engine.name} {record.engine.build or ''}", width)
-    if record.figures:
+    if figures:
         head = ["Figure", "Conditions", "Value", "low–high", "Unit"]
-        rows = [_row(figure) for figure in record.figures]
+        rows = [_row(figure) for figure in figures]
         lines += ["", *(INDENT + line for line in grid_lines(head, rows, "<<>><", width - len(INDENT)))]
-    notes = [f"{row[0]}: {figure.reason}" for row, figure in zip(map(_row, record.figures), record.figures, strict=True)
-             if figure.value is None]  # fmt: skip
-    for text in (*notes, *record.errors, *_warnings(record)):
+    notes = [f"{_name(figure)}: {figure.reason}" for figure in figures if figure.value is None]
+    for text in (*notes, *record.errors, *(_warnings(record) if warnings else ())):
         lines += wrap(text, width, f"{INDENT}- ")
     return "\n".join(lines) + "\n"
 
@@ -72,6 +75,12 @@ def _row(figure: Figure) -> list[str]:
     return [_name(figure), _conditions(figure), value, bounds, figure.unit]
 
 
+def _order(figure: Figure) -> tuple[bool, str, int, int]:
+    axes = figure.axes if isinstance(figure, Speed | Measure) else None
+    place = (axes.concurrency, axes.prompt_tokens or axes.context_tokens) if axes else (0, 0)
+    return (not isinstance(figure, Speed), _name(figure), *place)
+
+
 def _name(figure: Figure) -> str:
     if isinstance(figure, Speed):
         return KIND_WORDS[figure.kind]
@@ -81,7 +90,8 @@ def _name(figure: Figure) -> str:
 def _conditions(figure: Figure) -> str:
     axes = figure.axes if isinstance(figure, Speed | Measure) else None
     if axes is None:
-        return ""
+        threads = figure.threads if isinstance(figure, Measure) else None
+        return f"{threads} thread{'s' if threads > 1 else ''}" if threads else ""
     # What tells one row from the next comes first, for a narrow table cuts the end.
     parts = [f"{axes.concurrency} at once"] if axes.concurrency > 1 else []
     parts += [f"prompt {axes.prompt_tokens:,}"] if axes.prompt_tokens else []
@@ -93,7 +103,8 @@ def _conditions(figure: Figure) -> str:
 def _decode(record: ProbeRecord) -> str:
     speeds = [f for f in record.figures if isinstance(f, Speed) and f.kind == "decode_per_request" and f.known]
     speeds = [f for f in speeds if f.axes.concurrency == 1] or speeds
-    return number(max(speed.number for speed in speeds)) if speeds else DASH
+    first = min(speeds, key=lambda speed: (speed.axes.context_tokens, speed.axes.concurrency), default=None)
+    return number(first.number) if first else DASH
 
 
 def _warnings(record: ProbeRecord) -> list[str]:
