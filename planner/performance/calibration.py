@@ -64,7 +64,7 @@ def same_run(record: ProbeRecord, model: str, quant: str, engine: str) -> bool:
 def engine_name(name: str) -> str:
     """Return an engine's name without the binding that ran it."""
     folded = fold(name).replace(".", "").replace("-", "")
-    return "llamacpp" if "llamacpp" in folded else folded
+    return "llamacpp" if folded.startswith("llamacpp") else folded
 
 
 def points(records: Sequence[ProbeRecord], kind: str, model: str, quant: str, engine: str) -> list[Point]:

@@ -17,6 +17,8 @@ from planner.performance.prepared import Prepared
 P95_TAIL = math.log(20.0)
 """Waits of an M/G/1 queue fall off about exponentially: P(W > t) ≈ ρ·exp(−t·ρ/mean)."""
 
+NEWTON_STEPS = 4
+
 
 class State(NamedTuple):
     """A replica under random arrivals."""
@@ -96,17 +98,14 @@ def _busy(batch: float, prompt_s: float, decode_s: float) -> float:
     the right of a convex function: without the extra waiting ρ would be batch·prompt/(decode + batch·prompt).
     """
     share = batch * prompt_s / (decode_s + batch * prompt_s)
-    for _ in range(6):
-        value = _sequences(share, prompt_s, decode_s) - batch
-        slope = (_sequences(share + 1e-6, prompt_s, decode_s) - batch - value) / 1e-6
-        share = max(share - value / slope, 0.0)
-    return share
-
-
-def _sequences(busy: float, prompt_s: float, decode_s: float) -> float:
-    free = max(1.0 - busy, 1e-9)
-    wait = busy * prompt_s / (2.0 * free)
-    return busy / prompt_s * (decode_s + busy * (wait + prompt_s)) / free
+    for _ in range(NEWTON_STEPS):
+        free = 1.0 - share
+        arrivals = share / (prompt_s * free)
+        stay = decode_s + prompt_s * share * (2.0 - share) / (2.0 * free)
+        slope = stay / (prompt_s * free * free)
+        slope += arrivals * prompt_s * (2.0 * free * free + share * (2.0 - share)) / (2.0 * free * free)
+        share -= (arrivals * stay - batch) / slope
+    return share if share > 0.0 else 0.0
 
 
 def work(

@@ -66,6 +66,11 @@ def quant_of(name: str) -> Quant:
     return found
 
 
+def has_mix(quant_name: str) -> bool:
+    """Say whether the precision of each kind of tensor is known, not only a nominal average."""
+    return quant_name in _GGUF
+
+
 def _value_share(model: ModelSpec) -> float:
     """Return the share of the v projection among the attention weights."""
     heads = model.attention_heads or 4 * model.kv_heads

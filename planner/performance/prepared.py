@@ -13,7 +13,7 @@ from planner.domain.units import BYTES_PER_GIB
 from planner.performance import core, kv
 from planner.performance.classes import backend_name, hardware_class, peak_flops
 from planner.performance.core import DecodeRates, Numbers, PrefillRates
-from planner.performance.mixes import GGUF_FAMILIES, Bits, bits_of, quant_of
+from planner.performance.mixes import GGUF_FAMILIES, Bits, bits_of, has_mix, quant_of
 from planner.performance.rates import Found, decode_rates, lookup, prefill_rates
 from planner.performance.setup import Setup
 from planner.performance.tensors import Tensors, count
@@ -107,7 +107,7 @@ def _sizes(tensors: Tensors, bits: Bits, file_gib: float | None) -> Sizes:
 
 def _bits(quant_name: str, model: ModelSpec, tensors: Tensors, engine: Engine | None) -> Bits:
     quant = quant_of(quant_name)
-    if not tensors.shaped and quant.family in GGUF_FAMILIES:
+    if not tensors.shaped and quant.family in GGUF_FAMILIES and not has_mix(quant.name):
         return Bits(*(quant.bits,) * 5)
     return bits_of(quant_name, model, engine)
 
