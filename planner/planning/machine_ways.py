@@ -131,9 +131,14 @@ def _screen(
             # Measurements count on the device they were made on; elsewhere the quicker arithmetic is the same.
             measured = any(record.hardware == setup.hardware.id for record in probes)
             traffic = _traffic(part, setup)
-            seen = serve(setup, traffic, probes=probes, **targets) if measured else serve_fast(setup, traffic, **targets)
-            misses += 0 if seen.feasible else 1
-            load += seen.load
+            if measured:
+                served = serve(setup, traffic, probes=probes, **targets)
+                feasible, more = served.feasible, served.load
+            else:
+                quick = serve_fast(setup, traffic, **targets)
+                feasible, more = quick.feasible, quick.load
+            misses += 0 if feasible else 1
+            load += more
         except NoAnswerError as error:
             return error.message
     return misses, load
