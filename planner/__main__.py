@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 
-from planner.cli.main import main as command_line
-
 
 def main() -> int:
     """Run the program and return its exit code."""
-    return command_line(screen=_screen)
+    try:
+        # Imported here, so that Ctrl-C in the first second ends in words and not in a traceback.
+        from planner.cli.main import main as command_line  # noqa: PLC0415
+
+        return command_line(screen=_screen)
+    except KeyboardInterrupt:
+        sys.stderr.write("planner: interrupted\n")
+        return 130
 
 
 def _screen(workload: str | None, mouse: bool) -> int:
     # Textual takes a third of a second to import: only for those who see it.
-    from planner.tui.app import run
+    from planner.tui.app import run  # noqa: PLC0415
 
     return run(workload, mouse=mouse)
 
