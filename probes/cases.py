@@ -80,19 +80,21 @@ class CaseRunner:
         self.session.settings["calibration"] = {"tokens": CALIBRATION_TOKENS, "s": seconds}
         return CALIBRATION_TOKENS / min(seconds)
 
-    def run(self, case: Case, *, precision: float, cap_s: float, rate: float) -> tuple[Series, str]:
-        """Measure one case for at most about `cap_s`; an empty series comes with the reason."""
+    def run(self, case: Case, *, precision: float, cap_s: float, left_s: float, rate: float) -> tuple[Series, str]:
+        """Measure one case for about `cap_s`, in any case once if that ends within `left_s`.
+
+        An empty series comes with the reason.
+        """
         expected = case.tokens / rate
-        if expected > max(cap_s, 0.0):
-            share = f"its share of the time is {max(cap_s, 0):.0f} s"
-            reason = f"{case} would take about {expected:.0f} s a try; {share}"
+        if expected > max(left_s, 0.0):
+            reason = f"{case} would take about {expected:.0f} s a try; {max(left_s, 0):.0f} s are left"
             self.session.warn("skipped", f"{reason}. Raise --max-seconds or shorten it.")
             return Series(), reason
         need = case.tokens + (0 if case.kind == "prefill" else HEADROOM_TOKENS)
         context = self.engine.context(replace(self.base, n_ctx=max(256, -(-need // 256) * 256)))
         try:
             if case.kind == "prefill":
-                series = self._prefill(case, context, precision, cap_s)
+                series = self._prefill(case, context, precision, cap_s, warm=2 * expected <= cap_s)
             else:
                 series = self._decode(case, context, precision, cap_s)
             self._report(case, series, context)
@@ -122,10 +124,11 @@ class CaseRunner:
         occupancy = cpu_s / (wall_s * self.cpu_threads) if self.cpu_threads and wall_s > 0 else None
         return Step(wall_s / count, None if occupancy is None else round(occupancy, 4), faults)
 
-    def _prefill(self, case: Case, context: Context, precision: float, cap_s: float) -> Series:
-        started = self.session.elapsed()
-        warm = warm_up(lambda: self._prefill_step(context, case.tokens), at_least=1, cap_s=cap_s / 5)
-        series = Series(first_step_s=warm[0].seconds)
+    def _prefill(self, case: Case, context: Context, precision: float, cap_s: float, *, warm: bool) -> Series:
+        started, series = self.session.elapsed(), Series()
+        if warm:
+            first = warm_up(lambda: self._prefill_step(context, case.tokens), at_least=1, cap_s=cap_s / 5)
+            series.first_step_s = first[0].seconds
         left = cap_s - (self.session.elapsed() - started)
         return repeat(
             lambda: self._prefill_step(context, case.tokens),

@@ -157,7 +157,9 @@ class _DeviceProbe:
         left_s = self.options.max_seconds - self.session.elapsed()
         share = case.weight / sum(later.weight for later in cases[index:])
         self.session.progress(str(case), 0.05 + 0.9 * index / len(cases))
-        series, reason = runner.run(case, precision=self.options.precision, cap_s=left_s * share, rate=rate)
+        series, reason = runner.run(
+            case, precision=self.options.precision, cap_s=left_s * share, left_s=left_s, rate=rate
+        )
         if series.steps:
             self.session.figures.append(self._speed(case, series))
             return series.stop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from probes.endpoint.reply import Reply
 from probes.endpoint.sse import EventParser
 
 ERROR_BODY_BYTES = 64 * 1024
-MODELS_BYTES = 1024**2
+JSON_BYTES = 4 * 1024**2
 CONNECT_S = 10.0
 CLOSE_S = 2.0
 IGNORES_EOS = ("vllm", "sglang", "llama.cpp")
@@ -113,12 +114,15 @@ class ChatClient:
         """Send one request without streaming and return its JSON, or None when it failed."""
         with contextlib.suppress(Exception):
             async with asyncio.timeout(min(timeout_s, self.timeout_s)):
-                answer = await self.api.chat.completions.create(
+                request = self.api.chat.completions.with_streaming_response.create(
                     model=self.model,
                     messages=[{"role": "user", "content": prompt}],
                     extra_body=self.dialect.body(output_tokens, stream=False),
                 )
-                return answer.model_dump()
+                async with request as response:
+                    # A server that streams all the same may never end.
+                    if "event-stream" not in response.headers.get("content-type", ""):
+                        return await _read_json(response)
         return None
 
     async def owner(self) -> str | None:
@@ -130,13 +134,7 @@ class ChatClient:
 
     async def _owner(self) -> str | None:
         async with self.api.models.with_streaming_response.list() as response:
-            data = bytearray()
-            async for part in response.iter_bytes():
-                data += part
-                if len(data) > MODELS_BYTES:
-                    return None
-        events = EventParser().feed(bytes(data).replace(b"\n", b" ") + b"\n")
-        models = events[0].get("data") if events else None
+            models = (await _read_json(response) or {}).get("data")
         rows = [row for row in models if isinstance(row, dict)] if isinstance(models, list) else []
         own = next((row for row in rows if row.get("id") == self.model), rows[0] if len(rows) == 1 else {})
         owner = own.get("owned_by")
@@ -170,6 +168,17 @@ class ChatClient:
         reply.fail(*explain(error, self.address.url))
         if (status := status_of(error)) is not None:
             reply.status, reply.retry_after_s = status.status, status.retry_after_s
+
+
+async def _read_json(response: Any) -> dict[str, Any] | None:
+    """Return a JSON object of bounded size, or None for anything else."""
+    data = bytearray()
+    async for part in response.iter_bytes():
+        data += part
+        if len(data) > JSON_BYTES:
+            return None
+    document = json.loads(data)
+    return document if isinstance(document, dict) else None
 
 
 async def _refuse_all_but_200(response: Any) -> None:

@@ -36,10 +36,10 @@ class Counter:
         usage = usage if isinstance(usage, dict) else None
         if (tokens := count(usage, "prompt_tokens")) is not None:
             self.prompt_tokens[prompt_length] = tokens
-        choices = answer.get("choices") or [{}]
-        self.honours_length = (
-            count(usage, "completion_tokens") == self.asked and choices[0].get("finish_reason") == "length"
-        )
+        choices = answer.get("choices")
+        first = choices[0] if isinstance(choices, list) and choices else None
+        reason = first.get("finish_reason") if isinstance(first, dict) else None
+        self.honours_length = count(usage, "completion_tokens") == self.asked and reason == "length"
 
     def output(self, reply: Reply) -> Counted:
         """Return the output tokens of a reply."""

@@ -161,6 +161,8 @@ def _outcome(session: Session, sweep: Sweep) -> tuple[Status, EndedBy]:
     if not any(request.reply.ok for request in sweep.requests):
         if sweep.stopped == "budget":
             return "partial", "budget"
+        if sweep.stopped == "time_cap":
+            raise ProbeError("The time ran out before a request was answered.", "Raise --max-seconds.")
         raise ProbeError("No request was answered.", "See the errors above.")
     failed = any(not request.reply.ok for request in sweep.requests)
     return ("partial" if sweep.stopped or failed else "complete"), ended_by

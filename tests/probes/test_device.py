@@ -30,8 +30,11 @@ def model() -> Path:
 
 
 def test_a_real_model_is_measured(model):
-    out = run("device", "--model", str(model), "--model-id", "smollm2-135m", "--max-seconds", "9", "--prompts", "16,64",
-              "--depths", "0,128", "--no-machine")  # fmt: skip
+    # One thread: two of them wait for each other where other programs run.
+    lengths = ("--prompts", "16,64", "--depths", "0,128", "--threads", "1")
+    out = run(
+        "device", "--model", str(model), "--model-id", "smollm2-135m", "--max-seconds", "12", "--no-machine", *lengths
+    )
     record = out.record
     assert (out.code, record.status, record.hardware) == (0, "complete", "local")
     assert record.model.quant == "q4_1" and record.model.hash.startswith("sha256:")
@@ -48,7 +51,7 @@ def test_a_real_model_is_measured(model):
         axes = ("prompt_tokens", "context_tokens")
         samples = [s for s in record.samples if s["metric"] == row["kind"] and all(s[a] == row[a] for a in axes)]
         assert len(samples) == row["n_samples"] >= 1
-        assert row["first_step_ratio"] > 0
+        assert row["single"] or row["first_step_ratio"] > 0
     assert len(record.settings["order"]) == 4
     assert record.environment["engine"]["system_info"]
     # The file's weights end up in memory.
@@ -81,7 +84,7 @@ def test_a_broken_model_is_an_error_not_a_crash(model, tmp_path):
 
 def test_sigint_during_decode_gives_a_cancelled_record(model):
     args = command("device", "--model", str(model), "--max-seconds", "60", "--precision", "0.001", "--prompts", "16",
-                   "--depths", "0")  # fmt: skip
+                   "--depths", "0", "--threads", "1")  # fmt: skip
     child = subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
     for line in child.stdout:
         if json.loads(line)["event"] == "sample":
@@ -108,7 +111,7 @@ def test_the_endpoint_probe_meets_a_real_server(model):
         port = free.getsockname()[1]
     server = subprocess.Popen(
         [sys.executable, "-m", "llama_cpp.server", "--model", str(model), "--host", "127.0.0.1", "--port", str(port),
-         "--interrupt_requests", "false", "--n_ctx", "1024"],
+         "--interrupt_requests", "false", "--n_ctx", "1024", "--n_threads", "1", "--n_threads_batch", "1"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -118,8 +121,8 @@ def test_the_endpoint_probe_meets_a_real_server(model):
                 break
             except OSError:
                 time.sleep(0.1)
-        out = run("endpoint", f"http://127.0.0.1:{port}/v1", "--model", "smollm2-135m", "--prompts", "60,240",
-                  "--output", "24", "--concurrency", "1,2", "--max-seconds", "40", timeout=90)  # fmt: skip
+        out = run("endpoint", f"http://127.0.0.1:{port}/v1", "--model", "smollm2-135m", "--prompts", "60,160",
+                  "--output", "24", "--concurrency", "1,2", "--max-seconds", "20", timeout=90)  # fmt: skip
     finally:
         server.terminate()
         server.wait(timeout=20)
