@@ -47,10 +47,14 @@ class Emitter:
         self.out = out
         self.lock = threading.Lock()
         self.closed = False
+        self.secret: str | None = None
+        """A key that must not be written, even where a server repeats it in an error."""
 
     def emit(self, event: str, **fields: Any) -> None:
         """Write one event; a reader that went away ends the process, for nobody is left to measure for."""
         line = json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False, default=str)
+        if self.secret:
+            line = line.replace(json.dumps(self.secret)[1:-1], "[key]")
         with self.lock:
             if self.closed:
                 return

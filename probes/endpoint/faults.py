@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import email.utils
-import json
 import ssl
 import time
 from collections.abc import Mapping
 
 import openai
 
-from probes.endpoint.sse import StreamTooBigError
+from probes.endpoint.sse import StreamTooBigError, loads
 
 SHOWN = 300
 
@@ -26,10 +25,7 @@ class StatusError(Exception):
     def text(self) -> str:
         """Return the server's own message."""
         raw = self.body.decode("utf-8", "replace").strip()
-        try:
-            document = json.loads(raw)
-        except (ValueError, RecursionError):
-            return raw[:SHOWN]
+        document = loads(raw)
         for key in ("error", "detail", "message"):
             value = document.get(key) if isinstance(document, dict) else None
             if isinstance(value, dict) and value.get("message"):

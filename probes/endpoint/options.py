@@ -37,6 +37,8 @@ class EndpointOptions:
 
     def check(self) -> None:
         """Raise InputError, naming the flag, for a value that makes no probe."""
+        if not self.model.isprintable() or len(self.model) > 300:
+            raise InputError("--model is no name of a model.", "Give it as the server lists it.")
         if not self.model.strip():
             raise InputError("--model is empty.", "Give the name that the server knows the model by.")
         if len(self.prompts) < 2 or min(self.prompts) < 1 or max(self.prompts) > 1_000_000:

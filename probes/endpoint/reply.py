@@ -49,7 +49,7 @@ class Reply:
             # Running totals or one final count: the last one is right in both cases.
             self.usage = usage
         if isinstance(event.get("timings"), dict):
-            self.timings = event["timings"]
+            self.timings = _timings(event["timings"])
         choices = event.get("choices")
         if not isinstance(choices, list):
             return
@@ -78,7 +78,7 @@ class Reply:
     def _choice(self, choice: dict[str, Any], now: float) -> None:
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
-            self.finish_reason = reason
+            self.finish_reason = reason[:40]
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, dict):
             return
@@ -189,6 +189,13 @@ def count(source: dict[str, Any] | None, key: str) -> int | None:
     """Return a non-negative whole number from a server's JSON, or None for nonsense."""
     value = (source or {}).get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
+
+
+def _timings(found: dict[str, Any]) -> dict[str, float]:
+    """Return what a llama.cpp server says about its own times; a stranger's object may hold anything."""
+    known = ("cache_n", "prompt_n", "prompt_ms", "predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
+    numbers = {key: value for key in known if isinstance(value := found.get(key), int | float)}
+    return {key: value for key, value in numbers.items() if 0 <= value < 1e12}
 
 
 def _error_text(error: Any) -> str:

@@ -38,6 +38,7 @@ def run_endpoint(
     estimate = options.estimate()
     _ask_for_money(options, address, estimate)
     key = _key(options, address, session)
+    session.emitter.secret = key
     session.hardware = address.host
     session.model = ProbeModel(id=options.model, quant=options.quant)
     session.engine = ProbeEngine(name=options.engine or "as served")
@@ -88,6 +89,8 @@ async def _recognise(options: EndpointOptions, session: Session, client: ChatCli
     session.settings["owned_by"] = owner
     if options.engine is None and owner and owner.casefold() in _OWNERS:
         session.engine = ProbeEngine(name=_OWNERS[owner.casefold()])
+    # Servers that do not know it ignore it, as a rule; paid ones refuse what they do not know.
+    client.dialect.min_tokens = client.address.paid is None
     client.dialect.ignore_eos = session.engine.name in IGNORES_EOS
     if client.address.paid == "api.openai.com":
         client.dialect.length_field, client.dialect.temperature = "max_completion_tokens", False
@@ -157,7 +160,7 @@ def _warn_cut(session: Session, sweep: Sweep) -> None:
 
 def _outcome(session: Session, sweep: Sweep) -> tuple[Status, EndedBy]:
     ended: dict[str, EndedBy] = {"time_cap": "time_cap", "budget": "budget", "error": "error"}
-    ended_by = ended[sweep.stopped] if sweep.stopped else "precision"
+    ended_by = ended[sweep.stopped] if sweep.stopped else "time_cap" if sweep.hurried else "precision"
     if not any(request.reply.ok for request in sweep.requests):
         if sweep.stopped == "budget":
             return "partial", "budget"

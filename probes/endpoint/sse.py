@@ -70,14 +70,14 @@ class EventParser:
         if stripped == "[DONE]":
             self.done = True
             return
-        if (value := _json(stripped)) is None and self.pending:
+        if (value := loads(stripped)) is None and self.pending:
             # An event may spread over several data lines; only then do they belong together.
-            value = _json(f"{self.pending}\n{text}")
+            value = loads(f"{self.pending}\n{text}")
         elif self.pending:
             self._give_up()
         if value is None and "data:" in stripped:
             # A server's buffer fault puts two frames on one line, the first of them cut off.
-            value = _json(stripped.rpartition("data:")[2].strip())
+            value = loads(stripped.rpartition("data:")[2].strip())
             self.malformed += value is not None
         if value is None:
             self.pending = f"{self.pending}\n{text}" if self.pending else text
@@ -96,8 +96,15 @@ class EventParser:
             self.pending = ""
 
 
-def _json(text: str) -> Any:
+def loads(text: str | bytes | bytearray) -> Any:
+    """Return the value of a server's JSON, or None for nonsense.
+
+    What JSON allows and nothing else does is replaced: NaN by None, halves of characters by question marks.
+    """
     try:
-        return json.loads(text)
+        value = json.loads(text, parse_constant=lambda _: None)
+        if "\\ud" in str(text).casefold():
+            value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
+    return value

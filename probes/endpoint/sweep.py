@@ -22,6 +22,8 @@ TRIES = 6
 MAX_FAILURES = 3
 """Failures in a row after which the server is taken to be broken."""
 MAX_WAIT_S = 20.0
+KEPT_CHUNKS = 4096
+"""Chunk times kept in a request's sample; a record of very long answers would not fit a line."""
 
 
 class EndpointError(ProbeError):
@@ -69,6 +71,8 @@ class Sweep:
     refused: dict[int, str] = field(default_factory=dict)
     """Prompt length -> why the server does not take it."""
     failures: int = 0
+    hurried: bool = False
+    """The single-stream rounds were cut to leave time for the levels; every figure still has its three."""
     stopped: str | None = None
     """`time_cap`, `budget` or `error` when not everything planned was sent."""
 
@@ -137,6 +141,7 @@ class Sweep:
             if time.perf_counter() + longest.get(length, 0.0) > limit:
                 if index < 3 * len(self.options.prompts) or not self.options.levels:
                     self.stopped = "time_cap"
+                self.hurried = True
                 return
             self.session.progress("single stream", 0.05 + 0.55 * index / total)
             started = time.perf_counter()
@@ -239,7 +244,7 @@ class Sweep:
             no_tpot=why or None,
             e2e_ms=_ms(reply.e2e_s),
             chunk_gap_ms={name: _ms(quantile(gaps, share)) for name, share in _QUANTILES.items()} if gaps else None,
-            chunk_ms=[_ms(at - reply.sent_at) for at in reply.chunk_at],
+            chunk_ms=[_ms(at - reply.sent_at) for at in reply.chunk_at[:KEPT_CHUNKS]],
             n_prompt=request.n_prompt,
             n_prompt_usage=reply.n_prompt,
             n_cached=reply.n_cached,
