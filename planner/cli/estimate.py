@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _explanation(query: Query, library: Library) -> Explanation:
-    from planner.performance.estimate import explain
+    from planner.performance.explain import explain
 
     return explain(query.setup, query.kind, **query.conditions, probes=library.probes)
 

@@ -249,7 +249,7 @@ def ruled_out(view: View) -> list[str]:
         return []
     lines = [heading("Ruled out", f"{len(out)} option{'s' if len(out) > 1 else ''}", view.room)]
     for option in _varied(out)[:RULED_OUT_SHOWN]:
-        reason = option.reasons[0] if option.reasons else "not priced"
+        reason = (option.reasons[0] if option.reasons else "not priced").removeprefix(f"{option.name}: ")
         lines += wrap(f"{clean(option.name, 40)}: {clean(reason, 110)}", view.room, f"{INDENT}- ")
     left = len(out) - RULED_OUT_SHOWN
     return lines + ([f"{INDENT}  and {left} more with their reasons: `--csv` or `--json`"] if left > 0 else [])

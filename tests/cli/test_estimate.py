@@ -60,6 +60,18 @@ def test_text_says_value_interval_setup_and_source(planner):
     assert "prompt tokens 2,000" in out
 
 
+def test_an_explanation_names_its_terms_and_ends_at_the_same_figure(planner):
+    _, plain, _ = planner("estimate", *CARD, "--kind", "decode", "--json")
+    code, out, err = planner("estimate", *CARD, "--kind", "decode", "--json", "--explain")
+    explained = json.loads(out)
+    assert (code, err) == (0, "")
+    assert {key: explained[key] for key in json.loads(plain)} == json.loads(plain)
+    assert explained["explanation"]["formula"]
+    assert explained["explanation"]["inputs"]
+    _, text, _ = planner("estimate", *CARD, "--kind", "decode", "--explain")
+    assert "formula" in text
+
+
 @pytest.mark.parametrize(("hardware", "fits"), [("rtx-3090", True), ("arc-b580", False)])
 def test_fits_is_true_or_false(planner, hardware, fits):
     # 27.4 G weights at 4.89 bits are 15.6 GiB: within 24 GiB, not within 12.
