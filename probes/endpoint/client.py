@@ -32,6 +32,7 @@ class Dialect:
     include_usage: bool = True
     temperature: bool = True
     ignore_eos: bool = False
+    min_tokens: bool = False
 
     def body(self, output_tokens: int, *, stream: bool) -> dict[str, Any]:
         """Return the optional request fields."""
@@ -42,6 +43,8 @@ class Dialect:
             fields["temperature"] = 0
         if self.ignore_eos:
             fields["ignore_eos"] = True
+        if self.min_tokens:
+            fields["min_tokens"] = output_tokens
         return fields
 
     def learn(self, refusal: str) -> bool:
@@ -54,6 +57,8 @@ class Dialect:
             self.include_usage = False
         elif self.ignore_eos and "ignore_eos" in text:
             self.ignore_eos = False
+        elif self.min_tokens and "min_tokens" in text:
+            self.min_tokens = False
         elif self.length_field == "max_tokens" and "max_completion_tokens" in text:
             self.length_field = "max_completion_tokens"
         elif self.length_field == "max_completion_tokens" and "max_completion_tokens" in text:

@@ -194,7 +194,7 @@ def count(source: dict[str, Any] | None, key: str) -> int | None:
 def _timings(found: dict[str, Any]) -> dict[str, float]:
     """Return what a llama.cpp server says about its own times; a stranger's object may hold anything."""
     known = ("cache_n", "prompt_n", "prompt_ms", "predicted_n", "predicted_ms", "draft_n", "draft_n_accepted")
-    numbers = {key: value for key in known if isinstance(value := found.get(key), int | float)}
+    numbers = {key: found[key] for key in known if isinstance(found.get(key), int | float)}
     return {key: value for key, value in numbers.items() if 0 <= value < 1e12}
 
 

@@ -213,7 +213,7 @@ def test_a_failure_in_the_middle_is_counted_and_the_rest_kept():
     assert out.figure("decode_per_request").value is not None
 
 
-@pytest.mark.parametrize("field", ["stream_options", "max_tokens", "temperature"])
+@pytest.mark.parametrize("field", ["stream_options", "max_tokens", "temperature", "min_tokens"])
 def test_a_refused_field_is_left_out(field):
     told = {"max_tokens": "use 'max_completion_tokens' instead of 'max_tokens'"}.get(field, f"unknown field {field}")
 
