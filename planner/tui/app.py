@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on, work
-from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -18,23 +15,20 @@ from textual.worker import Worker, WorkerState
 
 from planner.domain.errors import EnvironmentFault, PlannerError
 from planner.domain.library import Library
-from planner.domain.plan import Plan
 from planner.domain.workload import Workload
 from planner.tui import messages, safe
-from planner.tui.actions import ACTIONS, PLACES, TABLE, Action, bindings_for, key_name
-from planner.tui.files import export_plan
+from planner.tui.actions import bindings_for
+from planner.tui.app_actions import AppActions
 from planner.tui.jobs import JobRunner
 from planner.tui.profile_texts import ProfileView
 from planner.tui.screens.answer import AnswerScreen
 from planner.tui.screens.base import PlanScreen
-from planner.tui.screens.dialogs import Ask, Blank, Confirm, TextDialog, error_dialog
-from planner.tui.screens.help import help_text
+from planner.tui.screens.dialogs import Confirm
 from planner.tui.screens.options import OptionsScreen
 from planner.tui.screens.probes import ProbesScreen
 from planner.tui.screens.profiles import ProfilesScreen
 from planner.tui.screens.workload import WorkloadScreen
 from planner.tui.themes import PATH_VARIABLES_DARK, PATH_VARIABLES_LIGHT, THEMES
-from planner.tui.widgets.top_bar import PlaceTab
 
 if TYPE_CHECKING:
     from planner.tui.ports import WorkspacePort
@@ -42,11 +36,14 @@ if TYPE_CHECKING:
 DEFAULT_WORKLOAD = "team-80-20"
 DEBOUNCE_S = 0.15
 """Wait this long after an edit before recomputing, so that typing a number is one computation."""
+JOB_REDRAW_S = 0.1
+"""A probe may send hundreds of samples a second; nobody reads faster than this."""
 LOADING = "loading profiles…"
 RECOMPUTING = "recomputing…"
+NO_PLAN = "no plan for this workload"
 
 
-class PlannerApp(App[int]):
+class PlannerApp(AppActions):
     """The whole program; `plan` is the only state that the screens share."""
 
     TITLE = "planner"
@@ -60,11 +57,10 @@ class PlannerApp(App[int]):
         "profiles": ProfilesScreen,
     }
     DEFAULT_MODE = "answer"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - the base class's type
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - the base class's type
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("")]
 
-    plan: reactive[Plan | None] = reactive(None, init=False)
     busy: reactive[str] = reactive(LOADING, init=False)
     """Why the figures on the screen are not the final answer; empty when they are."""
 
@@ -80,10 +76,10 @@ class PlannerApp(App[int]):
         self.workload_path: str | None = None
         self.opened = 0
         """Counts opened workloads, so that the form knows a new one from its own edits."""
-        self.past_notes: tuple[str, ...] = ()
         self.jobs = JobRunner(self)
         self._generation = 0
         self._planning = False
+        self._job_drawn_soon = False
         self._timer: Timer | None = None
         for theme in THEMES:
             self.register_theme(theme)
@@ -139,6 +135,8 @@ class PlannerApp(App[int]):
     def _opened(self, message: messages.Opened) -> None:
         self.library, self.profiles = message.library, message.profiles
         self.open_workload(message.workload, message.path)
+        if self._wanted and message.path == self._wanted:
+            self._remember(self._wanted)
 
     # ── the plan ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -171,7 +169,8 @@ class PlannerApp(App[int]):
 
     @work(thread=True, group="remember", exit_on_error=False)
     def _remember(self, path: str) -> None:
-        self._connect().remember_workload(path)
+        file = Path(path).expanduser()
+        self._connect().remember_workload(str(file.resolve()) if file.is_file() else path)
 
     def workload_names(self) -> list[str]:
         """Return the names of the shipped workloads."""
@@ -234,7 +233,11 @@ class PlannerApp(App[int]):
             if message.generation != self._generation:
                 self._start_planning()
                 return
-            self.busy = "no plan for this workload"
+            self.busy = NO_PLAN
+            if isinstance(self.screen, WorkloadScreen):
+                # A dialog would take the keys of somebody who is still typing.
+                self.tell(str(message.error), "error")
+                return
         self.report(message.error)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -266,26 +269,17 @@ class PlannerApp(App[int]):
                 screen.sync()
 
 
-    # ── telling people ───────────────────────────────────────────────────────────────────────────────────────
-
-    def report(self, error: PlannerError) -> None:
-        """Show an error as a dialog that can be copied, and keep it among the notes."""
-        self._keep(f"{error.title}: {error}")
-        self.push_screen(error_dialog(error))
-
-    def tell(self, text: str, severity: str = "information") -> None:
-        """Show a short notification and keep it among the notes."""
-        self._keep(text)
-        self.notify(safe.line(text), severity=severity, markup=False, timeout=5)  # type: ignore[arg-type]
-
-    def _keep(self, text: str) -> None:
-        self.past_notes = (*self.past_notes[-99:], safe.line(text, 2000))
-
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     @on(messages.JobEvent)
     def _job_event(self, message: messages.JobEvent) -> None:
         self.jobs.take(message.event)
+        if not self._job_drawn_soon:
+            self._job_drawn_soon = True
+            self.set_timer(JOB_REDRAW_S, self._draw_job)
+
+    def _draw_job(self) -> None:
+        self._job_drawn_soon = False
         self.sync_screens()
 
     @on(messages.JobEnded)
@@ -301,16 +295,7 @@ class PlannerApp(App[int]):
         if message.error is None:
             self.action_reload()
 
-    # ── actions ──────────────────────────────────────────────────────────────────────────────────────────────
-
-    def action_go(self, place: str) -> None:
-        """Show one of the main screens."""
-        if isinstance(self.screen, PlanScreen):
-            self.switch_mode(place)
-
-    @on(PlaceTab.Chosen)
-    def _tab_chosen(self, event: PlaceTab.Chosen) -> None:
-        self.action_go(event.place)
+    # ── leaving and reading again ────────────────────────────────────────────────────────────────────────────
 
     def action_leave(self) -> None:
         """Leave the program; ask first when edits of the workload are not in a file."""
@@ -332,28 +317,6 @@ class PlannerApp(App[int]):
         found = (screen for stack in self._screen_stacks.values() for screen in stack)
         return [screen for screen in found if isinstance(screen, WorkloadScreen)]
 
-    def action_toggle_theme(self) -> None:
-        """Switch between dark and light."""
-        self.theme = "planner-light" if self.current_theme.dark else "planner-dark"
-
-    def action_help(self) -> None:
-        """Explain the focused thing."""
-        place = self.screen.PLACE if isinstance(self.screen, PlanScreen) else ""
-        self.push_screen(TextDialog("Help", help_text(place, self.focused)))
-
-    def action_notes(self) -> None:
-        """Show past notifications and errors."""
-        self.push_screen(TextDialog("Notes", "\n\n".join(reversed(self.past_notes)) or "Nothing so far."))
-
-    def action_copy(self) -> None:
-        """Copy the focused thing as text."""
-        text = self.screen.copy_text() if isinstance(self.screen, PlanScreen) else ""
-        if not text:
-            self.tell("Nothing to copy here.", "warning")
-            return
-        self.copy_to_clipboard(text)
-        self.tell("Copied. If your terminal does not allow it, press e to write a file.")
-
     def action_reload(self) -> None:
         """Read profiles again and recompute."""
         if self.workload is not None:
@@ -371,44 +334,6 @@ class PlannerApp(App[int]):
         self.library, self.profiles = message.library, message.profiles
         self.sync_screens()
         self.recompute(0)
-
-    def action_export(self) -> None:
-        """Ask for a file and write the plan to it."""
-        if self.plan is None:
-            self.tell("There is no plan to export yet.", "warning")
-            return
-        hint = "a name ending in .md, .csv, .json or .txt"
-        blank = Blank("path", "File", f"{self.workload_name}.md", hint)
-        self.push_screen(Ask("Export the answer", [blank], "Write"), self._export)
-
-    def _export(self, values: dict[str, str] | None) -> None:
-        if values is None or self.plan is None:
-            return
-        try:
-            path = export_plan(self.plan, values["path"])
-        except PlannerError as error:
-            self.report(error)
-        else:
-            self.tell(f"Written: {path}")
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Offer every action of the registry in the palette, those of other screens by going there."""
-        for action in ACTIONS:
-            if action.place != TABLE and action.id != "app.palette":
-                help_text = f"{action.tooltip}  ({key_name(action)})"
-                yield SystemCommand(_title(action), help_text, partial(self.perform, action))
-        yield SystemCommand("Screenshot", "Save this screen as an SVG picture.", self.deliver_screenshot)
-
-    async def perform(self, action: Action) -> None:
-        """Run an action of the registry, on its own screen."""
-        if action.place and action.place != self.current_mode:
-            await self.switch_mode(action.place)
-        await self.run_action(action.call, self.screen if action.place else self)
-
-
-def _title(action: Action) -> str:
-    where = next((place.title for place in PLACES if place.id == action.place), action.group)
-    return f"{where}: {action.label}"
 
 
 def _unexpected(cause: BaseException | None) -> PlannerError:

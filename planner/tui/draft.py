@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
-from planner.domain.errors import InputError
+from planner.domain.errors import InputError, nearest
+from planner.domain.hardware import Hardware
 from planner.domain.library import Library
+from planner.domain.model import ModelSpec
 from planner.domain.workload import Workload
 from planner.tui.fields import Field, FieldPath
 
@@ -132,14 +135,26 @@ def _words(message: str, kind: str) -> str:
 
 def _unknown_ids(workload: Workload, library: Library) -> list[Problem]:
     out = []
+    models, hardware = _inline(workload.profiles.models), _inline(workload.profiles.hardware) | {"local"}
     for index, part in enumerate(workload.mix):
-        out += _find(library.find_model, part.model, ("mix", index, "model"))
+        if part.model not in models:
+            out += _find(library.find_model, part.model, ("mix", index, "model"))
     for name in workload.constraints.engines:
         out += _find(library.find_engine, name, ("constraints", "engines"))
     for name in workload.constraints.hardware:
-        if name != "local":
+        if name not in hardware:
             out += _find(library.find_hardware, name, ("constraints", "hardware"))
+    money = workload.money
+    known = set(library.tariffs) | {tariff.id for tariff in workload.profiles.tariffs}
+    if money.tariff_usd_per_kwh is None and money.country not in known:
+        hint = nearest(money.country, known) or "Enter the price of electricity instead."
+        out.append(Problem(("money", "country"), f"no tariff is known; {hint}"))
     return out
+
+
+def _inline(profiles: Sequence[ModelSpec] | Sequence[Hardware]) -> set[str]:
+    """Return the names under which the workload file itself brings profiles."""
+    return {name for profile in profiles for name in (profile.id, *profile.aliases)}
 
 
 def _find(find: Any, name: str, path: FieldPath) -> list[Problem]:

@@ -103,7 +103,7 @@ class JobRunner:
                 remaining_s=_remaining(event),
             )
         words = _words(event)
-        if words:
+        if words and words != (job.log[-1] if job.log else ""):
             job = replace(job, log=(*job.log[-LOG_LINES + 1 :], words))
         self.job = job
 
@@ -135,8 +135,11 @@ def _words(event: dict[str, Any]) -> str:
         record = event.get("record") or {}
         return safe.line(f"record {record.get('id', '')} {record.get('status', '')}")
     message = event.get("message") or event.get("text")
-    if message and kind == "progress":
-        return safe.line(message)
+    if kind == "progress":
+        return safe.line(message or event.get("stage") or "")
+    if kind == "sample" and "metric" in event and "ms" in event:
+        depth = event.get("context_tokens", event.get("prompt_tokens", ""))
+        return safe.line(f"{event['metric']} at {depth}: {event['ms']} ms", 200)
     if message:
         return safe.line(f"{kind}: {message}" if kind in ("warning", "error") else message)
     plain = [f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in event.items()

@@ -8,7 +8,7 @@ from textual.theme import Theme
 # bluish green 009E73, reddish purple CC79A7. Lightened or darkened here only where the background needs contrast.
 PATH_VARIABLES_DARK = {
     "path-api": "#56B4E9",
-    "path-managed": "#CC79A7",
+    "path-managed": "#D98CB8",
     "path-rented": "#2BC79A",
     "path-owned": "#F0A830",
     "path-mixed": "#D8DEE9",

@@ -70,7 +70,7 @@ def same_picture():
         if textual.__version__ != BASELINE:
             pytest.skip(f"snapshots were made with Textual {BASELINE}")
         if picture != path.read_text(encoding="utf-8"):
-            failed = Path(os.environ.get("PLANNER_SNAPSHOT_FAILURES", SNAPSHOTS.parent / "tui" / "failed"))
+            failed = Path(os.environ.get("PLANNER_SNAPSHOT_FAILURES", "/tmp/planner-snapshots"))
             failed.mkdir(exist_ok=True)
             (failed / path.name).write_text(picture, encoding="utf-8", newline="\n")
             pytest.fail(f"{name} looks different; see {failed / path.name}, or set {UPDATE}=1 to accept")

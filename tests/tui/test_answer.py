@@ -19,7 +19,13 @@ def row(table, title):
 async def test_paths_side_by_side_show_the_plans_figures(started):
     async with started((120, 36)) as (app, _):
         table = app.screen.query_one(PathTable)
-        assert [str(column.label).split()[-1] for column in table.ordered_columns[1:]] == ["API", "managed", "rented", "owned", "mixed"]
+        assert [str(column.label).split()[-1] for column in table.ordered_columns[1:]] == [
+            "API",
+            "managed",
+            "rented",
+            "owned",
+            "mixed",
+        ]
         assert row(table, "all-in/mo") == ["$820", "$990", "$1,240", "$463", "$498"]
         assert row(table, "up front") == ["$0", "$0", "$0", "$5,800", "$2,900"]
         assert row(table, "per Mtok") == ["$2.09", "$2.52", "$3.16", "$1.18", "$1.27"]
@@ -120,7 +126,7 @@ async def test_a_plan_that_cannot_be_made_is_told_and_marked(started, workspace)
 
 async def test_an_unexpected_fault_is_one_message_not_a_traceback(started, workspace):
     workspace.fail = ZeroDivisionError("division by zero")
-    async with started(wait=False) as (app, pilot):
+    async with started(wait=False) as (_, pilot):
         dialog = await on_top(pilot, TextDialog)
         assert "ZeroDivisionError" in dialog.text and "doctor" in dialog.text
         await pilot.press("escape")

@@ -52,7 +52,7 @@ async def test_filter_by_words_path_and_feasibility(started):
 
 
 async def test_enter_opens_why_an_option_is_ruled_out(started):
-    async with started() as (app, pilot):
+    async with started() as (_, pilot):
         await show(pilot, "options")
         await pilot.press("G", "enter")
         screen = await on_top(pilot, OptionScreen)
@@ -62,12 +62,14 @@ async def test_enter_opens_why_an_option_is_ruled_out(started):
 
 
 async def test_details_hold_the_cash_flow_whose_rows_sum_to_the_total(started):
-    async with started() as (app, pilot):
+    async with started() as (_, pilot):
         await show(pilot, "options")
         await pilot.press("enter")
         screen = await on_top(pilot, OptionScreen)
         text = str(screen.query_one("#option-text").content)
-        lines = {line.split()[0]: line.split()[-1] for line in text.splitlines() if line.startswith("  ") and line.split()}
+        lines = {
+            line.split()[0]: line.split()[-1] for line in text.splitlines() if line.startswith("  ") and line.split()
+        }
         # 36 × 95 = 3,420; 36 × 240 = 8,640; 3,400 + 2,400 + 3,420 + 8,640 − 1,200 = 16,660.
         assert (lines["energy"], lines["resale"], lines["total"]) == ("3,420", "-1,200", "16,660")
 

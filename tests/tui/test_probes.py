@@ -5,7 +5,7 @@ import time
 from types import SimpleNamespace
 
 import tui_sample as sample
-from tui_help import on_top, settled, show, until
+from tui_help import on_top, show, until
 
 from planner.tui.screens.dialogs import Ask, Confirm, TextDialog
 from planner.tui.widgets.table import KeyTable
@@ -68,7 +68,7 @@ async def test_only_one_at_a_time(started, workspace, tmp_path):
 
 
 async def test_leaving_ends_a_real_child_at_once(started, workspace, tmp_path):
-    code = "import time; print('{\"event\": \"start\"}', flush=True); time.sleep(600)"
+    code = 'import time; print(\'{"event": "start"}\', flush=True); time.sleep(600)'
     workspace.run = ProbeRun([], lambda record: None, (sys.executable, "-c", code))
     child = workspace.run._child
     async with started() as (app, pilot):
@@ -127,7 +127,9 @@ async def test_an_own_endpoint_costs_nothing_and_starts(started, workspace):
 
 
 async def test_missing_device_support_is_offered_and_built(started, workspace):
-    workspace.support = SimpleNamespace(available=False, can_build=True, advice="About 4 to 12 minutes on this machine.")
+    workspace.support = SimpleNamespace(
+        available=False, can_build=True, advice="About 4 to 12 minutes on this machine."
+    )
     async with started() as (app, pilot):
         await show(pilot, "probes")
         await pilot.press("d")

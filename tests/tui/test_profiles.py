@@ -26,8 +26,10 @@ async def test_search_looks_into_names(started):
 
 async def test_at_most_500_rows_and_how_many_there_are(started, workspace, monkeypatch):
     price = sample.library().prices[0]
-    many = tuple(SimpleNamespace(kind="prices", id=f"acme/m{n}", value=price, origin="shipped", path="", overridden=())
-                 for n in range(2310))  # fmt: skip
+    many = tuple(
+        SimpleNamespace(kind="prices", id=f"acme/m{n}", value=price, origin="shipped", path="", overridden=())
+        for n in range(2310)
+    )
     monkeypatch.setattr(workspace, "profiles", lambda: many)
     async with started() as (app, pilot):
         await show(pilot, "profiles")
@@ -48,7 +50,9 @@ async def test_override_is_marked_and_can_be_taken_back(started, workspace):
         await pilot.press("enter")
         await settled(pilot)
         assert workspace.own == {("hardware", "rtx-3090"): {"memory_bandwidth_gb_s": 900}}
-        await until(pilot, lambda: app.screen.query_one(KeyTable).rows_shown[0].cells[0].plain.startswith("●"), "the mark")
+        await until(
+            pilot, lambda: app.screen.query_one(KeyTable).rows_shown[0].cells[0].plain.startswith("●"), "the mark"
+        )
         detail = str(app.screen.query_one("#profile-text").content)
         assert "your own value" in detail and "profiles/hardware/rtx-3090.toml" in detail
         await pilot.press("v")
@@ -57,7 +61,7 @@ async def test_override_is_marked_and_can_be_taken_back(started, workspace):
 
 
 async def test_enter_shows_source_date_and_age(started):
-    async with started() as (app, pilot):
+    async with started() as (_, pilot):
         await show(pilot, "profiles")
         await pilot.press("enter", "enter")
         dialog = await on_top(pilot, TextDialog)
@@ -74,8 +78,20 @@ def test_ages():
     assert profile_texts.age("2026-11", today) == 30
     assert profile_texts.age("2024", today) == 1065  # 366 + 365 + 334 days
     assert profile_texts.age("last year", today) is None
-    assert [profile_texts.age_words(days) for days in (None, 59, 60, 181, 730)] == ["—", "59 d", "2 mo", "! 6 mo", "! 2 y"]
+    assert [profile_texts.age_words(days) for days in (None, 59, 60, 181, 730)] == [
+        "—",
+        "59 d",
+        "2 mo",
+        "! 6 mo",
+        "! 2 y",
+    ]
 
 
 def test_values_are_read_as_toml():
-    assert [typed_value(text) for text in ("900", "1.5", "true", "nvidia", "a\nb = 1")] == [900, 1.5, True, "nvidia", "a\nb = 1"]
+    assert [typed_value(text) for text in ("900", "1.5", "true", "nvidia", "a\nb = 1")] == [
+        900,
+        1.5,
+        True,
+        "nvidia",
+        "a\nb = 1",
+    ]

@@ -5,15 +5,15 @@ import tui_sample as sample
 from tui_help import KEYS, show
 
 from planner.tui import safe
+from planner.tui.themes import THEMES
 
 ESCAPE = "\x1b"
 
 
 @pytest.mark.parametrize("place", KEYS)
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_hostile_names_are_only_text(started, place, size):
+async def test_hostile_names_are_only_text(started, place):
     space = sample.FakeWorkspace(hostile=True)
-    async with started(size, space=space) as (app, pilot):
+    async with started((120, 36), space=space) as (app, pilot):
         await show(pilot, place)
         await pilot.pause(0.05)
         picture = app.export_screenshot()
@@ -58,6 +58,34 @@ async def test_nothing_that_costs_time_is_imported_before_the_first_paint():
     import subprocess
     import sys
 
-    code = "import planner.tui.app, sys; print([m for m in ('duckdb','openai','llama_cpp','genai_prices','numpy') if m in sys.modules])"
+    heavy = ("duckdb", "openai", "llama_cpp", "genai_prices", "numpy")
+    code = f"import planner.tui.app, sys; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def luminance(colour):
+    # Relative luminance and contrast as in WCAG 2.2, "relative luminance" and "contrast ratio".
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_every_colour_of_text_is_readable_on_every_background(theme):
+    texts = {
+        **theme.variables,
+        "foreground": theme.foreground,
+        "primary": theme.primary,
+        "accent": theme.accent,
+        "warning": theme.warning,
+        "error": theme.error,
+    }
+    for ground in (theme.background, theme.surface, theme.panel):
+        for name, colour in texts.items():
+            assert contrast(colour, ground) >= 4.5, (name, ground)

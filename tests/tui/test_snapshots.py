@@ -60,5 +60,11 @@ async def test_without_colour(monkeypatch, started, same_picture):
 def test_no_picture_is_left_over():
     names = {f"{place}-dark-{size}" for place in KEYS for size in SIZES}
     names |= {f"{place}-light-{size}" for place in ("answer", "options") for size in SIZES}
-    names |= {"workload-wrong-80x24", "option-dark-80x24", "probes-running-80x24", "too-small-50x12", "answer-no-color-80x24"}
+    names |= {
+        "workload-wrong-80x24",
+        "option-dark-80x24",
+        "probes-running-80x24",
+        "too-small-50x12",
+        "answer-no-color-80x24",
+    }
     assert {path.stem for path in SNAPSHOTS.glob("*.svg")} == names

@@ -2,8 +2,10 @@
 
 import asyncio
 
+import tui_sample as sample
 from tui_help import on_top, settled, show, type_in, until
 
+from planner.domain.errors import NoAnswerError
 from planner.domain.workload import Workload
 from planner.tui import draft as drafts
 from planner.tui.fields import Field
@@ -137,6 +139,36 @@ async def test_an_unknown_model_names_the_nearest(started):
         assert "Did you mean 'gemma-3-27b'" in row.problem
 
 
+async def test_a_failing_plan_does_not_take_the_keys_of_somebody_typing(started, workspace):
+    async with started() as (app, pilot):
+        workspace.fail = NoAnswerError("Nothing is feasible.", "Raise the budget.")
+        await edit_users(pilot, "60")
+        await until(pilot, lambda: app.busy == "no plan for this workload", "the failure")
+        assert app.screen.PLACE == "workload"
+        assert app.screen.has_class("-stale")
+        assert app.past_notes[-1] == "Nothing is feasible. Raise the budget."
+
+
+def test_models_that_the_workload_itself_brings_are_known():
+    lib = sample.library()
+    own = lib.models["gemma-3-27b"].model_copy(update={"id": "mine", "aliases": ("my model",)})
+    draft = drafts.draft_of(sample.workload())
+    draft["mix"] = [{"name": "a", "share": 1, "model": "my model"}]
+    assert drafts.check(draft, lib)[1][0].path == ("mix", 0, "model")
+    draft["profiles"] = {"models": [own.model_dump(mode="json")]}
+    del draft["batch"]
+    workload, problems = drafts.check(draft, lib)
+    assert (problems, workload.mix[0].model) == ((), "my model")
+
+
+def test_a_country_without_a_tariff_is_told_unless_a_price_is_typed():
+    draft = drafts.put(drafts.draft_of(sample.workload()), ("money", "country"), "uk")
+    workload, problems = drafts.check(draft, sample.library())
+    assert workload is None and problems[0].path == ("money", "country")
+    priced = drafts.put(draft, ("money", "tariff_usd_per_kwh"), 0.3)
+    assert drafts.check(priced, sample.library())[1] == ()
+
+
 async def test_save_as_and_save(started, workspace, tmp_path):
     async with started() as (app, pilot):
         await edit_users(pilot, "60")
@@ -225,8 +257,13 @@ def test_numbers_are_read_as_people_write_them():
 
 
 def test_a_draft_holds_only_what_was_set():
-    work = Workload.model_validate({"name": "x", "demand": {"users": 2, "requests_per_user_hour": 1},
-                                    "mix": [{"name": "a", "share": 1, "model": "m"}]})  # fmt: skip
+    work = Workload.model_validate(
+        {
+            "name": "x",
+            "demand": {"users": 2, "requests_per_user_hour": 1},
+            "mix": [{"name": "a", "share": 1, "model": "m"}],
+        }
+    )
     draft = drafts.draft_of(work)
     assert draft["demand"] == {"users": 2, "requests_per_user_hour": 1}
     assert "money" not in draft

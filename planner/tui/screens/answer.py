@@ -27,6 +27,8 @@ class AnswerScreen(PlanScreen):
     """The first screen: everything that fits on one page of an answer."""
 
     PLACE = "answer"
+    # Focus that scrolls while the page still grows leaves the scrollbar off its place.
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_for("answer")]
     HELP = (
         "The verdict and the best option of each path, side by side. Left and right choose a path, d or Enter opens"
@@ -44,7 +46,7 @@ class AnswerScreen(PlanScreen):
 
     def on_mount(self) -> None:
         """Start with the paths."""
-        self.query_one(PathTable).focus()
+        self.query_one(PathTable).focus(scroll_visible=False)
 
     def show(self, plan: Plan) -> None:
         """Show another plan."""
@@ -55,6 +57,12 @@ class AnswerScreen(PlanScreen):
         chart = self.query_one(Chart)
         chart.show(answer_texts.series(plan), answer_texts.crossings(plan), currency_of(plan))
         self.query_one("#notes", Static).update(answer_texts.notes(plan))
+
+    def refresh_state(self) -> None:
+        """Say why there is nothing to see yet."""
+        app = self.planner
+        if app.plan is None and app.library is not None:
+            self.query_one("#verdict", Static).update(safe.content(f"{app.busy.capitalize()}"))
 
     @on(PathTable.Opened)
     def action_open_option(self) -> None:
