@@ -98,7 +98,7 @@ class _DeviceProbe:
     def measure(self, engine: Engine) -> tuple[Status, EndedBy]:
         """Run all cases in random order, each in a fresh context, and add their figures."""
         seed = self.options.seed if self.options.seed is not None else int.from_bytes(os.urandom(6))
-        budget_s = max(1.0, self.options.max_seconds - self.session.elapsed())
+        budget_s = max(1.0, self.options.model_seconds - self.session.elapsed())
         threads = None if self.offload else self.threads
         runner = CaseRunner(
             engine, self.session, self.guard, self._context_settings(), random.Random(seed), threads
@@ -154,7 +154,7 @@ class _DeviceProbe:
     def _case(self, runner: CaseRunner, cases: list[Case], index: int, rate: float) -> str:
         """Run one case in its share of the time left; return what stopped it, or `skipped`."""
         case = cases[index]
-        left_s = self.options.max_seconds - self.session.elapsed()
+        left_s = self.options.model_seconds - self.session.elapsed()
         share = case.weight / sum(later.weight for later in cases[index:])
         self.session.progress(str(case), 0.05 + 0.9 * index / len(cases))
         series, reason = runner.run(

@@ -10,6 +10,8 @@ from planner.domain.errors import InputError
 from probes.model_file import KV_TYPES, ModelFile
 
 MAX_TOKENS = 1 << 20
+BANDWIDTH_S = 4.0
+"""What the memory bandwidth takes after the model, of the same time cap."""
 FLOAT_KV = ("f16", "f32", "bf16")
 
 
@@ -33,6 +35,11 @@ class DeviceOptions:
     machine: bool = True
     """Also measure the memory bandwidth, after the model is gone."""
     verbose: bool = False
+
+    @property
+    def model_seconds(self) -> float:
+        """Return the seconds for the model, the rest of the cap being for the memory bandwidth."""
+        return self.max_seconds - (min(BANDWIDTH_S, self.max_seconds / 5) if self.machine else 0.0)
 
     @property
     def longest(self) -> int:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from planner.domain.errors import InputError
 from probes import gpus
 from probes.cases import choose_depths, choose_prompts
+from probes.device_options import DeviceOptions
 from probes.model_file import check_memory, open_model
 from probes.processors import cgroup_cpus, physical_cores
 from probes.session import RefusalError
@@ -90,3 +92,10 @@ def test_split_models(tmp_path):
     assert open_model(first).n_bytes == 2 * len(GOOD)
     with pytest.raises(InputError, match="later part"):
         open_model(second)
+
+
+def test_the_memory_bandwidth_has_its_time_within_the_cap():
+    options = DeviceOptions(Path("m.gguf"), max_seconds=40.0)
+    assert options.model_seconds == 36.0
+    assert DeviceOptions(Path("m.gguf"), max_seconds=10.0).model_seconds == 8.0
+    assert DeviceOptions(Path("m.gguf"), max_seconds=10.0, machine=False).model_seconds == 10.0
