@@ -18,6 +18,7 @@ WARM_DECODE_STEPS = 8
 HEADROOM_TOKENS = 256
 PROMPT_CHOICES = (2048, 512, 128, 64)
 DEPTH_CHOICES = (4096, 2048, 1024, 512, 256)
+FEW_STEPS_S = 1.5
 GROUP_BELOW_S = 0.002
 """Steps shorter than this are timed in groups, so that the clock's own cost stays out of sight."""
 
@@ -148,7 +149,8 @@ class CaseRunner:
         group = math.ceil(MIN_SAMPLE_S / typical) if typical < GROUP_BELOW_S else 1
         group = min(group, HEADROOM_TOKENS // 4)
         series = Series(first_step_s=warm[0].seconds)
-        left = cap_s - (self.session.elapsed() - started)
+        # Where filling the cache took all the time, a few more steps cost little and give an interval.
+        left = max(cap_s - (self.session.elapsed() - started), min(FEW_STEPS_S, 10 * typical))
         return repeat(
             lambda: self._decode_step(context, case.tokens, group),
             precision=precision,

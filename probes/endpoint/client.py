@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,7 @@ import openai
 from probes.endpoint.faults import StatusError, explain, status_of
 from probes.endpoint.hosts import Address
 from probes.endpoint.reply import Reply
-from probes.endpoint.sse import EventParser
+from probes.endpoint.sse import EventParser, loads
 
 ERROR_BODY_BYTES = 64 * 1024
 JSON_BYTES = 4 * 1024**2
@@ -182,7 +181,7 @@ async def _read_json(response: Any) -> dict[str, Any] | None:
         data += part
         if len(data) > JSON_BYTES:
             return None
-    document = json.loads(data)
+    document = loads(data)
     return document if isinstance(document, dict) else None
 
 

@@ -80,3 +80,9 @@ def test_json_of_strangers(text, value):
 def test_a_model_name_that_is_none_is_refused(name):
     out = run_here("endpoint", "http://127.0.0.1:9/v1", "--model", name)
     assert out.code == 2 and [one["event"] for one in out.events] == ["error"]
+
+
+def test_an_owner_with_half_a_character():
+    with QuirkServer(lambda body: Answer(steady(body, gap=0.001)), owner="vl\ud800lm") as server:
+        out = run_here("endpoint", server.url, *QUICK, "--max-seconds", "4")
+    assert out.code == 0 and out.record.settings["owned_by"] == "vl?lm"
