@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from planner.cli.estimate_query import COLUMNS, Query, Reader
+from planner.cli.estimate_columns import COLUMNS
 from planner.cli.output import data, width
 from planner.domain.errors import ExitCode, InputError
-from planner.domain.figures import Figure, Speed
-from planner.domain.library import Library
-from planner.domain.plan import Explanation
+
+if TYPE_CHECKING:
+    from planner.cli.estimate_query import Query
+    from planner.domain.figures import Figure
+    from planner.domain.library import Library
+    from planner.domain.plan import Explanation
 
 EXAMPLES = """\
 planner estimate --hardware rtx-3090 --model gemma-3-27b --quant q4_k_m --engine llama.cpp --kind decode
@@ -37,6 +40,8 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the figure; exit code 1 when it can't be given, with the reason."""
+    from planner.cli.estimate_query import Reader
+    from planner.performance.estimate import estimate
     from planner.workspace import Workspace
 
     cells = {column.name: getattr(arguments, column.name) for column in COLUMNS}
@@ -47,12 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
             raise InputError(f"--{name} is needed.", "See `planner estimate --help`, or give rows with --csv.")
     library = Workspace().library()
     query = Reader(library).read(cells)
-    from planner.performance.estimate import estimate
-
     answer = estimate(query.setup, query.kind, **query.conditions, probes=library.probes)
     why = _explanation(query, library) if arguments.explain else None
     data(_as_json(query, answer, why) if arguments.json else _as_text(query, answer, why))
-    unknown = isinstance(answer, Figure) and answer.value is None
+    unknown = not isinstance(answer, bool) and answer.value is None
     return ExitCode.NO_ANSWER if unknown else ExitCode.OK
 
 
@@ -78,7 +81,7 @@ def _table(arguments: argparse.Namespace, cells: dict[str, Any]) -> int:
 def _as_json(query: Query, answer: Figure | bool, why: Explanation | None) -> str:
     from planner.report import json
 
-    figure = json.document(answer) if isinstance(answer, Figure) else {"value": answer}
+    figure = {"value": answer} if isinstance(answer, bool) else json.document(answer)
     document = {"kind": query.kind, **figure}
     if why is not None:
         document["explanation"] = json.document(why)
@@ -86,6 +89,7 @@ def _as_json(query: Query, answer: Figure | bool, why: Explanation | None) -> st
 
 
 def _as_text(query: Query, answer: Figure | bool, why: Explanation | None) -> str:
+    from planner.domain.figures import Speed
     from planner.report import explain
     from planner.report.layout import labelled, wrap
 
@@ -95,7 +99,7 @@ def _as_text(query: Query, answer: Figure | bool, why: Explanation | None) -> st
     lines += labelled("for", f"{setup.model.id} {setup.quant} on {devices} with {setup.engine.id}", width())
     asked = [f"{name.replace('_', ' ')} {value:,}" for name, value in query.conditions.items()]
     lines += labelled("at", ", ".join(asked) or "an empty context, one request", width())
-    if isinstance(answer, Figure):
+    if not isinstance(answer, bool):
         as_of = f" ({answer.as_of})" if answer.as_of else ""
         lines += labelled("source", f"{answer.source}{as_of}", width())
         if isinstance(answer, Speed) and answer.axes.context_tokens != query.conditions.get("context_tokens", 0):
@@ -107,7 +111,7 @@ def _as_text(query: Query, answer: Figure | bool, why: Explanation | None) -> st
 def _value(answer: Figure | bool) -> str:
     from planner.report.format import MEANINGS, number
 
-    if not isinstance(answer, Figure):
+    if isinstance(answer, bool):
         return "yes" if answer else "no"
     if answer.value is None:
         return f"unknown: {answer.reason}"

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from planner.cli.estimate_query import NAMES, Reader
+from planner.cli.estimate_columns import NAMES
+from planner.cli.estimate_query import Reader
 from planner.domain.errors import EnvironmentFault, InputError, PlannerError, nearest
 from planner.domain.figures import Basis, Figure
 from planner.domain.library import Library

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner.cli.output import data, width
 from planner.domain.errors import ExitCode, InputError
-from planner.domain.plan import Plan
+
+if TYPE_CHECKING:
+    from planner.domain.plan import Plan
 
 DEFAULT_WORKLOAD = "team-80-20"
 EXAMPLES = """\

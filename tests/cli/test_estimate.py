@@ -6,8 +6,10 @@ import json
 
 import pytest
 
-from planner.cli.estimate_query import COLUMNS, NAMES, Reader, layers, switch, whole
+from planner.cli.estimate_columns import COLUMNS, KIND_NAMES, NAMES, layers, switch, whole
+from planner.cli.estimate_query import Reader
 from planner.domain.errors import InputError
+from planner.performance.estimate import KINDS
 from planner.workspace import Workspace
 
 CARD = ("--hardware", "rtx-3090", "--model", "gemma-3-27b", "--quant", "q4_k_m", "--engine", "llama.cpp")
@@ -35,6 +37,10 @@ def answered(child, text, *flags):
 def test_the_columns_are_those_of_the_contract():
     assert ", ".join(NAMES) == CONTRACT
     assert COLUMNS[-3].flag == "--host-memory-bandwidth-gb-s"
+
+
+def test_help_names_every_kind_that_the_estimator_knows():
+    assert KIND_NAMES == KINDS
 
 
 def test_a_speed_carries_its_axes_interval_and_basis(planner):
