@@ -30,7 +30,8 @@ def crossings(plan: Plan) -> tuple[Crossing, ...]:
     out = []
     for pair in plan.break_even:
         month = pair.month.value.value if pair.month.status == "reached" and pair.month.value else None
-        if month is not None and pair.from_ in drawn and pair.to in drawn:
+        # A lead from the first day on is no crossing that anybody could see.
+        if month is not None and month >= 1 and pair.from_ in drawn and pair.to in drawn:
             height = _height(drawn[pair.to], month)
             if height is not None:
                 out.append(Crossing(month, height, f"month {month:.0f}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -205,14 +206,17 @@ class PlannerApp(AppActions):
         if self._planning or self.workload is None:
             return
         self._planning = True
-        self._compute(self._generation, self.workload)
+        # A daemon thread, not a worker: Python waits for workers when it ends, and leaving must not wait for a plan.
+        about = (self._generation, self.workload)
+        threading.Thread(target=self._compute, args=about, name="planner-plan", daemon=True).start()
 
-    @work(thread=True, group="plan", exit_on_error=False)
     def _compute(self, generation: int, workload: Workload) -> None:
         try:
             plan = self._connect().plan(workload, self.today)
         except PlannerError as error:
             self.post_message(messages.Failed(error, generation))
+        except Exception as error:  # a thread has nobody above it who could tell the person
+            self.post_message(messages.Failed(_unexpected(error), generation))
         else:
             self.post_message(messages.Planned(generation, plan))
 
@@ -249,10 +253,7 @@ class PlannerApp(AppActions):
         if event.worker.group == "open":
             self.exit(int(error.exit_code), return_code=int(error.exit_code), message=safe.content(error).plain)
             return
-        generation = self._generation if event.worker.group == "plan" else None
-        if event.worker.group == "plan":
-            self._planning = False
-        self.post_message(messages.Failed(error, generation))
+        self.post_message(messages.Failed(error))
 
     def watch_plan(self) -> None:
         """Hand the new plan to the screen in front."""

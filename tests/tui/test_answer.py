@@ -1,5 +1,10 @@
 """Answer: what the plan says is what the cells hold."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 from tui_help import on_top, settled, show
 
 from planner.domain.errors import EnvironmentFault, NoAnswerError
@@ -131,6 +136,26 @@ async def test_an_unexpected_fault_is_one_message_not_a_traceback(started, works
         assert "ZeroDivisionError" in dialog.text and "doctor" in dialog.text
         await pilot.press("escape")
         await show(pilot, "profiles")  # the rest still works
+
+
+def test_leaving_does_not_wait_for_a_plan():
+    # The child would need a minute if leaving waited for the computation; it is killed after twenty seconds.
+    code = (
+        "import asyncio, tui_sample, planner.tui.app as a\n"
+        "app = a.PlannerApp(None, tui_sample.FakeWorkspace(delay=60))\n"
+        "async def go():\n"
+        "    async with app.run_test() as pilot:\n"
+        "        while not app._planning: await pilot.pause(0.01)\n"
+        "        await pilot.press('q')\n"
+        "asyncio.run(go())\n"
+        "print('left')"
+    )
+    here = str(Path(__file__).parent)
+    path = os.pathsep.join([here, str(Path(__file__).parents[2])])
+    environment = {**os.environ, "PYTHONPATH": path}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=20, env=environment)
+    assert done.stdout.strip() == "left", done.stderr[-500:]
 
 
 async def test_a_store_that_cannot_be_opened_ends_the_program_with_its_code(started, workspace, monkeypatch):
