@@ -18,6 +18,10 @@ MODEL_TRANSFER_SD = 0.12
 """Scatter that remains when one model's ratio is carried to another model."""
 
 
+SINGLE_LOG_SD = 0.25
+"""Assumed scatter of a speed that was measured once and so has no interval of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """A measured speed of the same model, quantisation and engine."""
@@ -50,6 +54,22 @@ def speeds_of(record: ProbeRecord, kind: str) -> list[Speed]:
         for figure in record.figures
         if isinstance(figure, Speed) and figure.kind == kind and figure.value and figure.axes.concurrency == 1
     ]
+
+
+def steady(record: ProbeRecord, speed: Speed) -> bool:
+    """Say whether a speed may stand for the device: not a single sample, not taken while others used the machine."""
+    for row in record.settings.get("metrics") or ():
+        same = row.get("kind") == speed.kind and row.get("context_tokens") == speed.axes.context_tokens
+        if same and row.get("prompt_tokens") == speed.axes.prompt_tokens:
+            return not (row.get("busy_machine") or row.get("single"))
+    return True
+
+
+def own_log_sd(speed: Speed, z: float) -> float:
+    """Return a measured speed's scatter from its own interval of ±z standard deviations."""
+    if speed.low is None or speed.high is None or speed.low <= 0:
+        return SINGLE_LOG_SD
+    return max(math.log(speed.high / speed.low) / (2 * z), 0.01)
 
 
 def same_run(record: ProbeRecord, model: str, quant: str, engine: str) -> bool:

@@ -153,8 +153,7 @@ def correction(
         hit = calibration.at_depth(points, axis)
         if hit is not None:
             measured, near = hit
-            low, _, high = near.speed.range
-            sd = max(math.log(high / low) / (2 * Z80), 0.01) if low > 0 else calibration.FLOOR_LOG_SD
+            sd = calibration.own_log_sd(near.speed, Z80)
             return Correction(measured / predicted, sd, Basis.MEASURED, f"probe {near.record.id}", near.record.finished_at)
         ratios = [point.speed.number / _single(prepared, kind, point.depth) for point in points]
         factor, sd = calibration.pooled(ratios)

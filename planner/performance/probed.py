@@ -13,7 +13,7 @@ from planner.domain.model import ModelSpec
 from planner.domain.probe import ProbeRecord
 from planner.domain.quant import parse_quant
 from planner.domain.units import BYTES_PER_GIB
-from planner.performance.calibration import engine_name, speeds_of, usable
+from planner.performance.calibration import engine_name, speeds_of, steady, usable
 from planner.performance.prepared import prepare
 from planner.performance.setup import Setup
 
@@ -68,7 +68,7 @@ def _model(facts: Mapping[str, Any], record: ProbeRecord) -> ModelSpec | None:
 def ratios(record: ProbeRecord, setup: Setup, kind: str) -> list[float]:
     """Return measured/predicted speed for every figure of one kind in a record of the same engine and device."""
     model = model_of(record)
-    speeds = speeds_of(record, kind)
+    speeds = [speed for speed in speeds_of(record, kind) if steady(record, speed)]
     if model is None or not speeds or engine_name(record.engine.name) != engine_name(setup.engine.id):
         return []
     try:

@@ -81,3 +81,14 @@ def test_a_record_of_another_device_changes_nothing(tmp_path):
     with_it, without = answer(tmp_path, probes=(elsewhere,)), answer(tmp_path, probes=())
     assert with_it.decode_tok_s_per_request.value == pytest.approx(without.decode_tok_s_per_request.value)
     assert with_it.decode_tok_s_per_request.basis is Basis.ESTIMATED
+
+
+def test_speeds_taken_on_a_busy_machine_do_not_scale_other_models(tmp_path):
+    rows = [
+        {"kind": figure.kind, "context_tokens": figure.axes.context_tokens, "prompt_tokens": figure.axes.prompt_tokens,
+         "busy_machine": True, "single": False}
+        for figure in RECORD.figures
+    ]  # fmt: skip
+    busy = RECORD.model_copy(update={"settings": {"metrics": rows}})
+    slot = answer(tmp_path, model="qwen3-8b", probes=(busy,))
+    assert slot.decode_tok_s_per_request.basis is Basis.ESTIMATED
