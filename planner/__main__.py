@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
 
 
@@ -15,6 +17,10 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("planner: interrupted\n")
         return 130
+    finally:
+        # All is said and stored: a late Ctrl-C must not kill Python while it tidies up, nor show where it stood.
+        with contextlib.suppress(ValueError):  # not the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _screen(workload: str | None, mouse: bool) -> int:

@@ -58,12 +58,12 @@ def short(value: float) -> str:
     return number(value, 3)
 
 
-def big(value: float) -> str:
+def big(value: float, digits: int = 4) -> str:
     """Return a count of tokens in words people use: 80.6 M, 1.2 B; small ones as they are."""
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
         if abs(value) >= size * 0.9995:
-            return f"{number(value / size)} {letter}"
-    return number(value)
+            return f"{number(value / size, digits)} {letter}"
+    return number(value, digits)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner.report.safe import clean, pad, shorten, width
+from planner.report.safe import clean, pad, width
 
+# A number keeps its unit on its line.
+_PARTS = re.compile(r"(?<!\d) | (?!(?:[MBT%hs]|GiB|USD)(?![\w/]))")
 INDENT = "  "
 GAP = "  "
 
@@ -31,7 +34,7 @@ def wrap(text: str, room: int, first: str = "", rest: str | None = None) -> list
 
 def _words(text: str, room: int) -> Iterator[str]:
     """Yield the words of a text, those wider than `room` in pieces; textwrap counts characters, not columns."""
-    for word in text.split():
+    for word in _PARTS.split(text):
         piece = ""
         for char in word:
             if width(piece + char) > max(2, room):
@@ -64,7 +67,7 @@ def grid_lines(
     below: Sequence[str] = (),
     gap: str = GAP,
 ) -> list[str]:
-    """Return a table as lines of at most `room` columns; `below` holds a second line for each row.
+    """Return a table as lines of at most `room` columns; `below` holds what stands under each row.
 
     `aligns` holds one character a column: `<` left, `>` right, `=` left and never cut. Columns take the width of
     their widest cell; when that is too much, the widest of the `<` ones are cut.
@@ -81,7 +84,7 @@ def grid_lines(
     for index, row in enumerate(rows):
         lines.append(_row(row, widths, aligns, gap))
         if below:
-            lines.append(shorten("  " + below[index], room))
+            lines += wrap(below[index], room, INDENT)
     return lines
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from planner.domain.plan import PATHS, BreakEven, BreakEvenPoint, Option, Plan, Slot
 from planner.domain.workload import Batch, Workload
-from planner.report.format import Currency, Footnotes, big, legend, number, percent, spread
+from planner.report.format import DASH, Currency, Footnotes, big, legend, number, percent, spread
 from planner.report.layout import INDENT, bullets, grid_lines, heading, indented, labelled, wrap
 from planner.report.safe import clean
-from planner.report.tables import BATCH_COLUMNS, OPTION_COLUMNS, PATH_NAMES, SLOT_COLUMNS, pick, slot_place
+from planner.report.tables import BATCH_COLUMNS, PATH_NAMES, SLOT_COLUMNS, pick, slot_place
 
-RULED_OUT_SHOWN = 3
-CROSSINGS_SHOWN = 3
+RULED_OUT_SHOWN = 2
+NAME_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,8 @@ class View:
 def title(view: View) -> list[str]:
     """Return the name of the workload, its question, the date and the currency."""
     plan, workload = view.plan, view.plan.workload
-    name = f"{clean(workload.name)} · {clean(workload.title)}" if workload.title else clean(workload.name)
-    lines = wrap(name, view.room)
-    if workload.question:
-        lines += wrap(workload.question, view.room)
+    about = workload.question or workload.title
+    lines = wrap(f"{clean(workload.name, NAME_SHOWN)} · {about}" if about else workload.name, view.room)
     looked_at = f" · {plan.considered:,} combinations looked at" if plan.considered else ""
     lines.append(f"As of {plan.as_of} · {view.currency.code}{looked_at}")
     return lines + (wrap(view.currency.note, view.room) if view.currency.note else [])
@@ -52,8 +50,9 @@ def work(view: View) -> list[str]:
     if workload.demand.users and workload.demand.requests_per_user_hour:
         lines += labelled("people", _people(workload), room)
     calls = plan.demand.model_calls_per_month
-    asked = [f"{_count(plan.demand.requests_per_month)} requests"]
-    if calls.value != plan.demand.requests_per_month.value:
+    requests = plan.demand.requests_per_month
+    asked = [] if requests.value == 0 else [f"{_count(requests)} requests"]
+    if calls.value != requests.value:
         asked.append(f"{_count(calls)} model calls")
     cached = f" ({_count(tokens.cached_input)} repeat and can be cached)" if tokens.cached_input.value else ""
     asked.append(f"{_count(tokens.input)} tokens in{cached}, {_count(tokens.output)} out")
@@ -105,52 +104,76 @@ def _job(job: Batch) -> str:
 
 def money(view: View) -> list[str]:
     """Return what the best option of each path costs, with the path named where it has none."""
-    horizon = view.plan.workload.money.horizon_months
+    terms = view.plan.workload.money
     lines = [heading("What each path costs", "the best option of each path", view.room)]
-    columns = pick(OPTION_COLUMNS, "path", "usd_per_month_all_in", "usd_upfront", "usd_per_mtok", "feasible")
-    rows = [_money_row(view, option) for option in view.best()]
-    if rows:
-        titles = ["Path", "All-in a month", "low–high", "Up front", "per Mtok", columns[-1].title]
-        lines += indented(grid_lines(titles, rows, "<>>>><", view.room - len(INDENT), _names(view)))
-    for path in PATHS:
-        if view.plan.best(path) is None:
-            none = f"{PATH_NAMES[path]}: none. {_why_none(view.plan, path)}"
-            lines += wrap(none, view.room, INDENT, INDENT * 2)
-    remark = f"All-in: up-front money spread over {horizon} months, resale taken off."
-    if view.plan.workload.money.cost_scope == "marginal":
+    best = view.best()
+    drawn = any(option.p_wins.known for option in best)
+    if best:
+        rows = [_money_row(view, option, drawn) for option in best]
+        chance = ["Wins"] if drawn else []
+        titles = ["Path", "All-in a month", "low–high", "Up front", "per Mtok", *chance, "Feasible"]
+        names = [clean(option.name, NAME_SHOWN * 2) for option in best]
+        lines += indented(grid_lines(titles, rows, "<" + ">" * (len(titles) - 2) + "<", view.room - len(INDENT), names))
+    lines += _paths_without(view)
+    remark = f"All-in: up-front money spread over {terms.horizon_months} months, resale taken off."
+    if drawn:
+        remark += " Wins: how often it is the cheapest when every assumption is drawn from its range."
+    if terms.cost_scope == "marginal":
         remark += " The hardware counts as already bought."
     return lines + wrap(remark, view.room, INDENT, INDENT)
 
 
-def _names(view: View) -> list[str]:
-    return [clean(option.name) for option in view.best()]
-
-
-def _money_row(view: View, option: Option) -> list[str]:
+def _money_row(view: View, option: Option, drawn: bool) -> list[str]:
     month = option.usd_per_month_all_in
     figures = (month, option.usd_upfront, option.usd_per_mtok.blended)
     first, upfront, mtok = (view.notes.money(figure, view.currency) for figure in figures)
+    # Rests on the assumptions by definition, and the remark says so: the mark would only take room.
+    wins = [percent(option.p_wins.value) if option.p_wins.value is not None else DASH] if drawn else []
     bounds = spread(month, view.currency.rate)
-    fits = option.feasible
-    return [PATH_NAMES[option.path], first, bounds, upfront, mtok, fits]
+    return [PATH_NAMES[option.path], first, bounds, upfront, mtok, *wins, option.feasible]
+
+
+def _paths_without(view: View) -> list[str]:
+    """Return the paths that have no option, those with the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for path in PATHS:
+        if view.plan.best(path) is None:
+            reasons.setdefault(_why_none(view.plan, path), []).append(PATH_NAMES[path])
+    texts = (f"{', '.join(paths)}: none. {reason}" for reason, paths in reasons.items())
+    return [line for text in texts for line in wrap(text, view.room, INDENT, INDENT * 2)]
 
 
 def _why_none(plan: Plan, path: str) -> str:
     options = [option for option in plan.options if option.path == path]
     if not options:
-        return "No combination of these models and constraints exists on this path."
-    return "; ".join(options[0].reasons) or ("Not priced." if not options[0].priced else "")
+        return "Nothing on offer for these models under these constraints."
+    return "; ".join(options[0].reasons[:1]) or ("Not priced." if not options[0].priced else "")
 
 
 def speed(view: View) -> list[str]:
-    """Return how fast each part of the mix is on the best option of each path."""
+    """Return how fast each part of the mix is on the best option of each path, and for which parts nobody knows."""
     lines = [heading("How fast it feels", "one request in the peak hour", view.room)]
     titles = ["Path", "Model", "On", "tok/s per request", "TTFT s", "Task s"]
     rows: list[list[str]] = []
+    unknown: dict[str, list[str]] = {}
     for option in view.best():
-        for index, slot in enumerate(option.slots):
+        known = [slot for slot in option.slots if _says_something(slot)]
+        for index, slot in enumerate(known):
             rows.append([PATH_NAMES[option.path] if index == 0 else "", *_speed_row(view, slot)])
-    return lines + indented(grid_lines(titles, rows, "<<<<>>", view.room - len(INDENT), gap=" "))
+        for slot in option.slots:
+            if slot not in known:
+                part = f" ({clean(slot.model, NAME_SHOWN)})" if known else ""
+                reason = slot.decode_tok_s_per_request.reason or "unknown"
+                unknown.setdefault(reason, []).append(PATH_NAMES[option.path] + part)
+    if rows:
+        lines += indented(grid_lines(titles, rows, "<<<<>>", view.room - len(INDENT), gap=" "))
+    for reason, parts in unknown.items():
+        lines += wrap(f"Unknown for {', '.join(dict.fromkeys(parts))}: {reason}", view.room, INDENT, INDENT * 2)
+    return lines
+
+
+def _says_something(slot: Slot) -> bool:
+    return any(figure.known for figure in (slot.decode_tok_s_per_request, slot.ttft_s, slot.task_s))
 
 
 def _speed_row(view: View, slot: Slot) -> list[str]:
@@ -198,19 +221,38 @@ def break_even(view: View) -> list[str]:
 
 
 def break_even_texts(view: View) -> list[tuple[str, str]]:
-    """Return (pair, what happens) for the pairs of the recommended option and those where something does happen."""
-    recommended = view.plan.verdict.recommended_option
-    out = []
-    for pair in view.plan.break_even:
+    """Return (pair, what happens) for the pairs of the recommended option and those where something does happen.
+
+    The paths that are dearer than one option whatever the volume share one text.
+    """
+    plan, out = view.plan, []
+    dearer: dict[str, list[str]] = {}
+    for pair in plan.break_even:
         happens = bool(pair.month.status == "reached" or pair.tokens_per_month.crossings)
-        if recommended in (pair.from_, pair.to) or happens:
-            label = f"{_path_of(view.plan, pair.from_)} → {_path_of(view.plan, pair.to)}"
-            texts = [_volume(view, pair.tokens_per_month)]
+        if not happens and _always_dearer(plan, pair):
+            dearer.setdefault(pair.from_, []).append(_path_of(plan, pair.to))
+        elif happens or plan.verdict.recommended_option in (pair.from_, pair.to):
+            label = f"{_path_of(plan, pair.from_)} → {_path_of(plan, pair.to)}"
+            texts = [_volume(plan, pair)]
             # Never, at today's volume as at any other: the second reason says it all.
             if pair.month.status != "never" or pair.tokens_per_month.crossings:
                 texts.insert(0, _months(pair))
             out.append((label, "; ".join(texts)))
-    return out
+    always = [
+        (_path_of(plan, option), f"cheaper than {', '.join(paths)} at every volume searched")
+        for option, paths in dearer.items()
+        if option == plan.verdict.recommended_option
+    ]
+    return always + out
+
+
+def _always_dearer(plan: Plan, pair: BreakEven) -> bool:
+    """Say whether the second option costs more today; without a crossing it then does at every volume searched."""
+    first, second = plan.option(pair.from_), plan.option(pair.to)
+    if first is None or second is None or pair.tokens_per_month.searched is None:
+        return False
+    costs = (first.usd_per_month_all_in.value, second.usd_per_month_all_in.value)
+    return costs[0] is not None and costs[1] is not None and costs[0] < costs[1]
 
 
 def _path_of(plan: Plan, option_id: str) -> str:
@@ -221,7 +263,7 @@ def _path_of(plan: Plan, option_id: str) -> str:
 def _months(pair: BreakEven) -> str:
     plain, discounted = _month(pair.month), _month(pair.month_discounted)
     if plain is None:
-        return clean(pair.month.reason)
+        return "never at today's volume" if pair.month.status == "never" else clean(pair.month.reason)
     if plain == "0":
         return "from the first month"
     return f"pays after {plain} months" + (f", discounted {discounted}" if discounted else ", discounted not")
@@ -234,12 +276,21 @@ def _month(point: BreakEvenPoint) -> str | None:
     return f"{number(point.value.value, 3)}{bounds}"
 
 
-def _volume(view: View, point: BreakEvenPoint) -> str:
+def _volume(plan: Plan, pair: BreakEven) -> str:
+    """Return all volumes at which the cheaper one changes, told from the side of the option that overtakes."""
+    point = pair.tokens_per_month
     if not point.crossings:
         return clean(point.reason)
-    shown, left = point.crossings[:CROSSINGS_SHOWN], len(point.crossings) - CROSSINGS_SHOWN
-    texts = (f"above {big(c.value)} tokens a month {_path_of(view.plan, c.winner_above)} is cheaper" for c in shown)
-    return ", ".join(texts) + (f", and {left} more crossings" if left > 0 else "")
+    parts = []
+    for index, crossing in enumerate(point.crossings):
+        wins = crossing.winner_above == pair.to
+        if index == 0:
+            parts.append(f"wins {'above' if wins else 'below'} {big(crossing.value, 3)} tokens a month")
+        elif index == 1:
+            parts.append(f"{'wins again above' if wins else 'loses again at'} {big(crossing.value, 3)}")
+        else:
+            parts.append(f"{'wins' if wins else 'loses'} at {big(crossing.value, 3)}")
+    return f"{_path_of(plan, pair.to)} {', '.join(parts)}"
 
 
 def ruled_out(view: View) -> list[str]:
@@ -247,12 +298,13 @@ def ruled_out(view: View) -> list[str]:
     out = [option for option in view.plan.options if option.feasible == "no" or not option.priced]
     if not out:
         return []
-    lines = [heading("Ruled out", f"{len(out)} option{'s' if len(out) > 1 else ''}", view.room)]
+    total = f"{len(out)} option{'s' if len(out) > 1 else ''}, all reasons in --csv"
+    lines = [heading("Ruled out", total, view.room)]
     for option in _varied(out)[:RULED_OUT_SHOWN]:
-        reason = (option.reasons[0] if option.reasons else "not priced").removeprefix(f"{option.name}: ")
+        reason = option.reasons[0] if option.reasons else "not priced"
+        reason = reason.removeprefix(f"{option.name}: ")
         lines += wrap(f"{clean(option.name, 40)}: {clean(reason, 110)}", view.room, f"{INDENT}- ")
-    left = len(out) - RULED_OUT_SHOWN
-    return lines + ([f"{INDENT}  and {left} more with their reasons: `--csv` or `--json`"] if left > 0 else [])
+    return lines
 
 
 def _varied(options: Iterable[Option]) -> list[Option]:

@@ -77,7 +77,7 @@ def _figure(figure: Figure, kind: Kind, currency: Currency, notes: Footnotes) ->
         return notes.money(figure, currency)
     if figure.value is None:
         return notes.figure(figure)
-    texts = {"tokens": big, "percent": percent, "time": short}
+    texts: dict[str, Callable[[float], str]] = {"tokens": big, "percent": percent, "time": short}
     return notes.figure(figure, texts.get(kind, number)(figure.value))
 
 

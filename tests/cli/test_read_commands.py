@@ -94,11 +94,12 @@ def test_doctor_reports_checks_and_exits_with_5_when_one_fails(planner, monkeypa
     assert out == "FAILED  disk: full. Free some space.\n"
 
 
-def test_a_database_of_a_newer_version_is_left_alone(planner, tmp_path, monkeypatch):
+@pytest.mark.parametrize("arguments", [("sql", "SELECT 1"), ("plan", "--json"), ("probe", "list")], ids=" ".join)
+def test_a_corrupt_database_is_named_and_left_alone(planner, tmp_path, monkeypatch, arguments):
     monkeypatch.setenv("PLANNER_HOME", str(tmp_path))
     garbage = b"not a database" * 100
     (tmp_path / "planner.duckdb").write_bytes(garbage)
-    code, out, err = planner("sql", "SELECT 1")
+    code, out, err = planner(*arguments)
     assert (code, out) == (5, "")
     assert "planner.duckdb" in err
     assert (tmp_path / "planner.duckdb").read_bytes() == garbage

@@ -1,4 +1,4 @@
-"""One golden file per format, in the format's own extension; PLANNER_UPDATE_GOLDEN=1 rewrites them for review."""
+"""One golden file per format, in the format's own extension; UPDATE_GOLDEN=1 rewrites them for review."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ CASES = {
 def test_each_format_is_as_it_was_reviewed(name):
     path = GOLDEN / name
     shown = CASES[name]()
-    if os.environ.get("PLANNER_UPDATE_GOLDEN"):
+    if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(shown, encoding="utf-8", newline="\n")
     assert shown == path.read_text(encoding="utf-8")
 

@@ -4,9 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.domain.errors import InputError
+from planner.domain.plan import Crossing
 from planner.report import explain, markdown, series, text
 from planner.report.format import Currency, Footnotes
-from planner.report.layout import grid_lines
+from planner.report.layout import grid_lines, wrap
 from planner.report.safe import width
 from planner.report.tables import OPTION_COLUMNS, SLOT_COLUMNS, fitting, pick
 
@@ -42,7 +43,7 @@ def test_a_table_fits_any_width(room):
 def test_a_path_without_an_option_says_why():
     shown = " ".join(text.render(sample_plan.plan()).split())
     assert "rented: none. gpt-oss-120b does not fit: 61 GiB of weights, 22 GiB of room" in shown
-    assert "managed: none. No combination" in shown
+    assert "managed: none. Nothing on offer" in shown
 
 
 def test_an_option_without_a_price_is_never_the_best():
@@ -52,19 +53,90 @@ def test_an_option_without_a_price_is_never_the_best():
     assert "$41.30 □" not in shown
 
 
+def test_paths_without_an_option_for_the_same_reason_share_a_line():
+    shown = " ".join(text.render(sample_plan.plan(options=(sample_plan.api_option(),))).split())
+    assert "managed, rented, owned, mixed: none. Nothing on offer" in shown
+
+
 def test_unreached_break_evens_say_why():
-    shown = text.render(sample_plan.plan())
-    assert "API → owned  pays after 30.5 (24–41) months, discounted not" in shown
-    assert "above 412 M tokens a month owned is cheaper" in " ".join(shown.split())
+    shown = " ".join(text.render(sample_plan.plan()).split())
+    assert "API → owned pays after 30.5 (24–41) months, discounted not; owned wins above 412 M tokens a month" in shown
 
 
-def test_pairs_in_which_nothing_happens_say_why_and_only_for_the_recommended_option():
+def crossed(*winners):
+    """The sample's break-even with one crossing per winner, at 100, 200, 300 … million tokens."""
     pair = sample_plan.plan().break_even[0]
-    never = pair.model_copy(update={"month": sample_plan.point(), "tokens_per_month": sample_plan.point()})
+    crossings = tuple(Crossing(value=index * 1e8, winner_above=winner) for index, winner in enumerate(winners, 1))
+    point = sample_plan.point("reached", "crosses", searched=(1e6, 1e10), crossings=crossings)
+    return sample_plan.plan(break_even=(pair.model_copy(update={"tokens_per_month": point}),))
+
+
+API, OWNED = "api-acme", "owned-2x3090"
+
+
+@pytest.mark.parametrize(
+    ("winners", "words"),
+    [
+        ((OWNED, API), "owned wins above 100 M tokens a month, loses again at 200 M"),
+        ((OWNED, API, OWNED, API), "above 100 M tokens a month, loses again at 200 M, wins at 300 M, loses at 400 M"),
+        ((API, OWNED), "owned wins below 100 M tokens a month, wins again above 200 M"),
+    ],
+)
+def test_every_crossing_is_told_from_the_side_of_the_challenger(winners, words):
+    plan = crossed(*winners)
+    assert words in " ".join(text.render(plan).split())
+    assert words in markdown.render(plan)
+
+
+def test_a_path_that_is_never_overtaken_says_so_once():
+    pair = sample_plan.plan().break_even[0]
+    never = pair.model_copy(
+        update={"month": sample_plan.point(), "tokens_per_month": sample_plan.point(searched=(1e6, 1e10))}
+    )
+    mixed = never.model_copy(update={"to": "mixed-3090-acme"})
     other = never.model_copy(update={"from_": "rented-l4"})
-    shown = " ".join(text.render(sample_plan.plan(break_even=(never, other))).split())
-    assert "API → owned the other option costs less from the first month" in shown
+    shown = " ".join(text.render(sample_plan.plan(break_even=(never, mixed, other))).split())
+    assert "API cheaper than owned, mixed at every volume searched" in shown
     assert "rented → owned" not in shown
+    assert "rented cheaper" not in shown
+
+
+def test_a_dearer_path_that_wins_at_every_volume_is_not_called_dearer():
+    # Owned costs 212.25 all-in, the API 41.30: seen from the owned machine the API is no challenger that loses.
+    pair = sample_plan.plan().break_even[0].model_copy(
+        update={"from_": OWNED, "to": API, "month": sample_plan.point(),
+                "tokens_per_month": sample_plan.point(reason="it wins at every volume", searched=(1e6, 1e10))}
+    )  # fmt: skip
+    shown = " ".join(text.render(sample_plan.plan(break_even=(pair,))).split())
+    assert "owned → API it wins at every volume" in shown
+
+
+def test_chances_stand_in_the_money_table_only_where_they_were_drawn():
+    assert "Wins" not in text.render(sample_plan.plan())
+    chance = sample_plan.plain(0.973, "probability")
+    drawn = sample_plan.api_option().model_copy(update={"p_wins": chance})
+    shown = text.render(sample_plan.plan(options=(drawn, sample_plan.owned_option())))
+    assert "per Mtok    Wins  Feasible" in shown
+    assert "97.3 %  unverified" in shown
+    assert "—  yes" in shown
+
+
+def test_parts_of_unknown_speed_are_named_with_the_reason_and_take_no_rows():
+    shown = text.render(sample_plan.plan())
+    words = " ".join(shown.split())
+    assert "Unknown for API, mixed (gpt-oss-120b): no speed is published; run `planner probe endpoint`" in words
+    assert "mixed gemma-3-27b  2× rtx-3090" in shown
+
+
+def test_a_reason_does_not_repeat_the_name_of_its_option():
+    name = "1× L4 by the hour"
+    option = sample_plan.rented_option().model_copy(update={"reasons": (f"{name}: too slow",)})
+    assert f"- {name}: too slow" in text.render(sample_plan.plan(options=(option,)))
+
+
+def test_a_number_keeps_its_unit_on_its_line():
+    assert wrap("wins above 2.75 B tokens", 17) == ["wins above 2.75 B", "tokens"]
+    assert wrap("wins above 2.75 B tokens", 16) == ["wins above", "2.75 B tokens"]
 
 
 def test_amounts_follow_the_currency_and_the_rate_is_dated():
