@@ -68,19 +68,50 @@ def device_support() -> DeviceSupport:
     )
 
 
-def build_device_support() -> Iterator[dict[str, Any]]:
-    """Build and install llama-cpp-python, yielding progress events; closing the iterator stops the build.
+class DeviceBuild:
+    """The build of llama-cpp-python: iterate for its events, `cancel()` from any thread.
 
     Events: {"event": "progress", "text", "seconds", "estimate_s", "fraction"}, at last {"event": "done", …}.
-    Raises EnvironmentFault naming what to install, or quoting the build's last error.
+    Iterating raises EnvironmentFault naming what to install, or quoting the build's last error.
     """
-    support = device_support()
-    if support.available:
-        yield {"event": "done", "text": f"llama-cpp-python {support.version} is installed.", "seconds": 0.0}
-        return
-    if not support.can_build:
-        raise EnvironmentFault("Device support cannot be built here.", support.advice)
-    yield from _run_build(support)
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._cancelled = False
+        self._events = self._run()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self._events
+
+    def cancel(self) -> None:
+        """End the build and the compilers it started; the iteration then stops."""
+        self._cancelled = True
+        if self._child is not None:
+            _end(self._child)
+
+    def close(self) -> None:
+        """End the build if it still runs."""
+        self.cancel()
+
+    def _run(self) -> Iterator[dict[str, Any]]:
+        support = device_support()
+        if support.available:
+            text = f"llama-cpp-python {support.version} is installed."
+            yield {"event": "done", "text": text, "seconds": 0.0}
+            return
+        if not support.can_build:
+            raise EnvironmentFault("Device support cannot be built here.", support.advice)
+        self._child = _start(support.command)
+        try:
+            yield from _watched(self._child, support)
+        except EnvironmentFault:
+            if not self._cancelled:
+                raise
+
+
+def build_device_support() -> DeviceBuild:
+    """Return the build of llama-cpp-python; it starts when iterated."""
+    return DeviceBuild()
 
 
 def find_compiler() -> str | None:
@@ -137,16 +168,14 @@ def requirement() -> str:
     return FALLBACK_REQUIREMENT
 
 
-def _run_build(support: DeviceSupport) -> Iterator[dict[str, Any]]:
+def _watched(child: subprocess.Popen[bytes], support: DeviceSupport) -> Iterator[dict[str, Any]]:
     started = time.monotonic()
     expected = sum(support.minutes) / 2 * 60
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
-    child = _start(support.command)
     try:
         yield _progress("Building llama-cpp-python …", 0.0, expected, None)
-        assert child.stdout is not None
         fraction: float | None = None
-        for raw in child.stdout:
+        for raw in _lines(child):
             line = raw.decode("utf-8", "replace").strip()
             if not line:
                 continue
@@ -171,6 +200,12 @@ def _run_build(support: DeviceSupport) -> Iterator[dict[str, Any]]:
     if not device_support().available:
         raise EnvironmentFault("llama-cpp-python was built but cannot be found by this Python.")
     yield {"event": "done", "text": "Device support is ready.", "seconds": round(elapsed, 1)}
+
+
+def _lines(child: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Yield output until the end, which a cancel may bring by closing the pipe."""
+    with contextlib.suppress(ValueError):
+        yield from child.stdout or ()
 
 
 def build_fraction(line: str) -> float | None:

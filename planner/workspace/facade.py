@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -203,8 +203,8 @@ class Workspace:
         """Return whether the device probe can run here, and how it would be built."""
         return device.device_support()
 
-    def build_device_support(self) -> Iterator[dict[str, Any]]:
-        """Build llama-cpp-python, yielding progress events."""
+    def build_device_support(self) -> device.DeviceBuild:
+        """Return the build of llama-cpp-python: iterate for progress events, `cancel()` from any thread."""
         return device.build_device_support()
 
     def sql(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -45,16 +45,18 @@ def test_a_failed_build_quotes_the_error(monkeypatch: pytest.MonkeyPatch) -> Non
         list(device.build_device_support())
 
 
-def test_closing_the_iterator_ends_the_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cancelling_ends_the_build_and_its_events(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     code = f"import time; print('[1/9] x', flush=True); time.sleep(60); open({str(tmp_path / 'late')!r}, 'w')"
     monkeypatch.setattr(device, "device_support", lambda: support([sys.executable, "-c", code]))
     started: list[object] = []
     real = device._start
     monkeypatch.setattr(device, "_start", lambda command: started.append(real(command)) or started[-1])
     build = device.build_device_support()
-    next(build)
-    next(build)
-    build.close()  # type: ignore[attr-defined]
+    events = iter(build)
+    next(events)
+    next(events)
+    build.cancel()
+    assert list(events) == []
     assert started[0].poll() is not None  # type: ignore[attr-defined]
 
 
