@@ -18,7 +18,7 @@ EXAMPLES = """\
 planner plan
 planner plan team-80-20 --set demand.users=60 --set money.horizon_months=48
 planner plan my-team.toml --json > plan.json
-planner plan my-team.toml --explain verdict"""
+planner plan my-team.toml --explain owned.usd_per_month_all_in"""
 
 
 def add_parser(commands: Any) -> None:

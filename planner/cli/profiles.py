@@ -23,7 +23,7 @@ planner profiles show rtx-4090
 planner profiles show deepinfra/openai/gpt-oss-120b"""
 FACTS: dict[str, tuple[str, ...]] = {
     "hardware": ("name", "kind", "memory_gb", "memory_bandwidth_gb_s"),
-    "machines": ("name", "hardware", "count", "complete_price_usd"),
+    "machines": ("hardware", "count", "complete_price_usd"),
     "models": ("params_total_b", "params_active_b", "layers", "native_quant", "max_context"),
     "engines": ("name", "quant_families", "cpu", "continuous_batching"),
     "prices": ("channel", "input_usd_per_mtok", "cached_input_usd_per_mtok", "output_usd_per_mtok", "origin"),
@@ -36,6 +36,24 @@ FACTS: dict[str, tuple[str, ...]] = {
     "speeds": ("output_tok_per_s", "ttft_s", "metric"),
 }
 """Columns of the list, by kind; id and date come by themselves."""
+TITLES: dict[str, str] = {
+    "memory_gb": "GB",
+    "memory_bandwidth_gb_s": "GB/s",
+    "complete_price_usd": "complete USD",
+    "params_total_b": "B params",
+    "params_active_b": "active",
+    "native_quant": "native",
+    "quant_families": "quantisations",
+    "continuous_batching": "batching",
+    "input_usd_per_mtok": "input",
+    "cached_input_usd_per_mtok": "cached",
+    "output_usd_per_mtok": "output",
+    "usd_per_hour": "USD/h",
+    "business_usd_per_kwh": "business",
+    "household_usd_per_kwh": "household",
+    "grid_gco2e_per_kwh": "gCO2e/kWh",
+}
+"""What a column is called, where the name of the field would be too long; units of prices stand in `profiles show`."""
 
 
 def add_parser(commands: Any) -> None:
@@ -114,12 +132,19 @@ def _workloads(workspace: Workspace, as_json: bool) -> int:
 
 
 def _table(found: Mapping[str, BaseModel], facts: Sequence[str]) -> str:
-    from planner.report.layout import grid_lines
+    from planner.report.layout import INDENT, grid_lines, indented
+    from planner.report.safe import width as columns_of
 
-    head = ["id", *(name.removesuffix("_usd_per_mtok") for name in facts), "as_of"]
-    rows = [[key, *(_cell(getattr(item, name)) for name in (*facts, "as_of"))] for key, item in found.items()]
-    aligns = "=" + "".join(_align(found, name) for name in facts) + "="
-    return "\n".join(grid_lines(head, rows, aligns, width())) + "\n"
+    head = [*(TITLES.get(name, name.replace("_", " ")) for name in facts), "as of"]
+    rows = [[*(_cell(getattr(item, name)) for name in (*facts, "as_of"))] for item in found.values()]
+    aligns = "".join(_align(found, name) for name in facts) + "<"
+    if max(map(columns_of, found), default=0) <= width() // 2:
+        table = [[key, *row] for key, row in zip(found, rows, strict=True)]
+        return "\n".join(grid_lines(["id", *head], table, "=" + aligns, width())) + "\n"
+    # Ids are typed again and never cut: long ones get a line of their own.
+    titles, rule, *lines = indented(grid_lines(head, rows, aligns, width() - len(INDENT)))
+    blocks = (f"{key}\n{line}" for key, line in zip(found, lines, strict=True))
+    return "\n".join(["id", titles, rule, *blocks]) + "\n"
 
 
 def _align(found: Mapping[str, BaseModel], name: str) -> str:

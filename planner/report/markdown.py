@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from planner.domain.plan import PATHS, Option, Plan
 from planner.report.format import Currency, Footnotes, currency_of, legend, spread
+from planner.report.overtaking import break_even_texts
 from planner.report.safe import markdown_text
-from planner.report.sections import View, break_even_texts
+from planner.report.sections import View
 from planner.report.tables import BATCH_COLUMNS, OPTION_COLUMNS, PATH_NAMES, SLOT_COLUMNS, pick
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.domain.plan import Plan
-from planner.report import sections
+from planner.report import overtaking, sections
 from planner.report.format import Footnotes, currency_of
 from planner.report.sections import View
 
@@ -14,7 +14,7 @@ SECTIONS = (
     sections.money,
     sections.speed,
     sections.batch,
-    sections.break_even,
+    overtaking.break_even,
     sections.notes,
     sections.ruled_out,
     sections.advice,

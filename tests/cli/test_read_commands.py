@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from planner.report.safe import width
+
 
 def test_profiles_list_shows_every_kind(planner):
     from planner.cli.profiles import FACTS
@@ -16,6 +18,15 @@ def test_profiles_list_shows_every_kind(planner):
         code, out, _ = planner("profiles", "list", kind)
         assert code == 0, kind
         assert len(out.splitlines()) > 2, kind
+
+
+@pytest.mark.parametrize("kind", ["hardware", "machines", "models", "prices", "clouds", "assumptions", "provisioned"])
+def test_ids_are_listed_whole_and_everything_else_fits_eighty_columns(planner, kind):
+    ids = [item["key"] for item in json.loads(planner("profiles", "list", kind, "--json")[1])]
+    lines = planner("profiles", "list", kind)[1].splitlines()
+    starts = [line.split("  ")[0] for line in lines]
+    assert set(map(" ".join, map(str.split, ids))) <= set(starts)
+    assert max(width(line) for line in lines if line not in ids) <= 80
 
 
 def test_profiles_list_json_holds_the_whole_profiles(planner):

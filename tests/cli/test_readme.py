@@ -1,4 +1,4 @@
-"""What the README tells people to type is understood."""
+"""What the README and the help tell people to type is understood."""
 
 import re
 import shlex
@@ -40,3 +40,22 @@ def test_every_line_of_the_readme_is_understood(home, arguments):
         workspace = Workspace(home)
         workload = workspace.load_workload(namespace.workload)
         assert workspace.apply_sets(workload, namespace.sets).mix
+
+
+def examples(parser):
+    """Yield the example lines of a parser and of all commands below it."""
+    for line in (parser.epilog or "").splitlines():
+        if line.startswith("  planner"):
+            # Two spaces part a command from its remark; `>` sends the output elsewhere.
+            yield re.split(r" {2,}|>", line.strip())[0]
+    for action in parser._actions:
+        if isinstance(action.choices, dict):
+            for sub in action.choices.values():
+                yield from examples(sub)
+
+
+@pytest.mark.parametrize("line", list(dict.fromkeys(examples(build_parser()))))
+def test_every_example_of_the_help_is_understood(line):
+    words = shlex.split(line)[1:]
+    whole = words if words and words[0] in NAMES else ["plan", *words]
+    assert callable(parse(build_parser(), whole).run)

@@ -40,6 +40,13 @@ def test_a_table_fits_any_width(room):
     assert max(width(line) for line in text.render(sample_plan.plan(), room).splitlines()) <= room
 
 
+def test_one_of_a_thing_is_not_many():
+    demand = sample_plan.workload().demand.model_copy(update={"users": 1.0, "requests_per_user_hour": 1.0})
+    work = sample_plan.workload().model_copy(update={"demand": demand})
+    shown = " ".join(text.render(sample_plan.plan(workload=work)).split())
+    assert "1 user × 8 h × 21 days, 1 request per user-hour" in shown
+
+
 def test_a_path_without_an_option_says_why():
     shown = " ".join(text.render(sample_plan.plan()).split())
     assert "rented: none. gpt-oss-120b does not fit: 61 GiB of weights, 22 GiB of room" in shown
