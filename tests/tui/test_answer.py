@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from tui_help import on_top, settled, show
@@ -111,12 +112,13 @@ async def test_export_of_an_unknown_kind_names_the_known_ones(started, tmp_path)
 
 
 async def test_first_paint_says_that_profiles_are_loading(started, workspace):
-    workspace.delay = 0.3
+    workspace.gate = threading.Event()
     async with started(wait=False) as (app, pilot):
         await pilot.pause()
         assert app.plan is None
         assert app.busy in (app_module.LOADING, app_module.RECOMPUTING)
         assert app.screen.query_one("TopBar").state == app.busy
+        workspace.gate.set()
         await settled(pilot)
         assert app.screen.query_one("TopBar").state == ""
 

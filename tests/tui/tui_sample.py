@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -498,6 +499,8 @@ class FakeWorkspace:
     probe_args: list = field(default_factory=list)
     own: dict = field(default_factory=dict)
     delay: float = 0.0
+    gate: threading.Event | None = None
+    """A plan waits for it, so that a test sees the moment before, however slow the machine."""
     fail: Exception | None = None
 
     def library(self):
@@ -529,6 +532,8 @@ class FakeWorkspace:
 
     def plan(self, work, today):
         time.sleep(self.delay)
+        if self.gate is not None:
+            self.gate.wait(60)
         if self.fail:
             raise self.fail
         self.planned.append(work)
