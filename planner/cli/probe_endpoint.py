@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from planner.cli.output import ask, can_ask, say
 from planner.domain.errors import InputError
-from planner.domain.quant import fold
 
 if TYPE_CHECKING:
     from planner.domain.library import Library
@@ -102,6 +101,8 @@ def child_arguments(arguments: argparse.Namespace, price: ApiPrice | None, agree
 
 def price_at(library: Library, base_url: str, model: str) -> ApiPrice | None:
     """Return the dearest known price of a model among the providers whose name is part of the server's address."""
+    from planner.domain.quant import fold  # pydantic is slow to import, and `--help` doesn't need it
+
     try:
         host = urlsplit(base_url).hostname or ""
     except ValueError:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from planner.domain.figures import Basis
 from planner.domain.library import Library
 from planner.domain.plan import Advice, Option, Verdict
-from planner.domain.quant import fold
 from planner.domain.workload import Workload
 from planner.planning.demand import MonthDemand
-from planner.planning.verdict import same_weights
+from planner.planning.token_ways import retirements_of
+from planner.planning.verdict import same_weights, usd_a_month
 
 STALE_DAYS = 90
 LITTLE_USE = 300
@@ -30,7 +30,6 @@ def advice(
     if month.things_per_month < LITTLE_USE:
         out.append(Advice(id="little-use", text=f"With {month.things_per_month:,.0f} tasks a month speed and hardware "
                           "hardly matter: the simplest option that works is the right one."))  # fmt: skip
-    out += _verify(chosen)
     out += _stand_in(options, chosen)
     out += _batch(workload, month)
     self_run = chosen is not None and chosen.path in ("owned", "mixed", "rented")
@@ -47,16 +46,15 @@ def warnings(workload: Workload, options: Sequence[Option], library: Library, to
     """Return what makes the plan less certain than it looks: old prices, retirements, unverified speeds."""
     out: dict[str, None] = {}
     shown = [option for option in options if option.feasible != "no"]
-    for option in shown:
-        for slot in option.slots:
-            if slot.provider:
-                for line in _retirement(slot.provider, workload, library, today):
-                    out[line] = None
+    for slot in (slot for option in shown if option.p_wins.known for slot in option.slots if slot.provider):
+        for line in _retirement(slot.provider or "", workload, library, today):
+            out[line] = None
     stale = sorted({option.usd_per_month_all_in.as_of or "" for option in shown if _is_stale(option, today)})
     if stale:
         out[f"The oldest price or default behind these options is of {stale[0]}: check it before deciding."] = None
     if any(option.feasible == "unverified" for option in shown):
-        out["API and managed speeds are not published by the providers: `planner probe endpoint` measures them."] = None
+        out["API and managed speeds are not verified, nobody publishes them: run `planner probe endpoint` from where "
+            "your people sit."] = None  # fmt: skip
     if workload.money.country.casefold() not in library.tariffs:
         out[f"No tariff or grid carbon is known for country {workload.money.country!r}."] = None
     kind = workload.money.tariff_kind
@@ -64,13 +62,6 @@ def warnings(workload: Workload, options: Sequence[Option], library: Library, to
         out["Electricity is priced at a large-industry tariff without taxes; a small office pays more: "
             "set money.tariff_usd_per_kwh."] = None  # fmt: skip
     return tuple(out)
-
-
-def _verify(chosen: Option | None) -> list[Advice]:
-    if chosen is None or chosen.feasible != "unverified":
-        return []
-    return [Advice(id="verify", text="The recommended option's speed is not verified: run `planner probe endpoint` "
-                   "against it from where your people sit.")]  # fmt: skip
 
 
 def _stand_in(options: Sequence[Option], chosen: Option | None) -> list[Advice]:
@@ -84,7 +75,7 @@ def _stand_in(options: Sequence[Option], chosen: Option | None) -> list[Advice]:
     how = f"{ratio:.1f} times as much as" if ratio >= 1 else f"{1 - ratio:.0%} less than"
     text = (
         f"Other weights, to be tested on your own tasks: {best.name} costs"
-        f" ${best.usd_per_month_all_in.number:,.0f} a month, {how} the recommendation."
+        f" {usd_a_month(best)} a month, {how} the recommendation."
     )
     return [Advice(id="stand-in", text=text)]
 
@@ -102,12 +93,12 @@ def _own_probe(library: Library) -> bool:
 def _retirement(provider_key: str, workload: Workload, library: Library, today: datetime.date) -> list[str]:
     provider, _, model = provider_key.partition("@")[0].partition("/")
     end = _add_months(today, workload.money.horizon_months).isoformat()
-    out = []
-    for row in library.retirements:
-        names = {fold(row.model), *(fold(name) for name in row.matched_id.split())}
-        if fold(row.provider).startswith(fold(provider)) and fold(model) in names and row.retirement_date <= end:
-            out.append(f"{provider_key} is announced to end on {row.retirement_date} ({row.source.split(',')[0]}).")
-    return out
+    rows = retirements_of(library, provider, model)
+    return [
+        f"{provider_key} is announced to end on {row.retirement_date} ({row.source.split(',')[0]})."
+        for row in rows
+        if row.retirement_date <= end
+    ]
 
 
 def _add_months(day: datetime.date, months: int) -> datetime.date:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.domain.figures import Figure, Speed
-from planner.domain.plan import Explanation, Option, Slot
+from planner.domain.plan import Explanation, Option, Slot, Verdict
 from planner.finance.costs import Amount, machines
 from planner.planning.drafts import Draft
 from planner.planning.writing import Writing
 
 
 def explanations(
-    writing: Writing, best: Sequence[tuple[Draft, Option]], options: Sequence[Option]
+    writing: Writing, best: Sequence[tuple[Draft, Option]], options: Sequence[Option], answer: Verdict
 ) -> tuple[Explanation, ...]:
     """Return explanations of the demand and of the best option of each path, by keys such as `owned.usd_upfront`."""
     written = {option.id: option for option in options}
@@ -23,7 +23,19 @@ def explanations(
         out += [_all_in(writing, draft, option), _blended(writing, option)]
         out += [_speed(option, slot) for slot in option.slots]
         out += [_ttft(option, slot) for slot in option.slots]
-    return tuple(out)
+    return (*out, _verdict(answer, [written[draft.id] for draft, _ in best]))
+
+
+def _verdict(answer: Verdict, best: Sequence[Option]) -> Explanation:
+    inputs = [
+        (option.name, f"{option.path}, {option.feasible}, {_figure(option.usd_per_month_all_in)}") for option in best
+    ]
+    return Explanation(
+        key="verdict", inputs=tuple(inputs), result=answer.text,
+        source="the cheapest all-in option that is not ruled out",
+        formula="argmin over feasible and unverified options with the named weights of the all-in cost a month",
+        change_with=("demand.users", "constraints.providers", "targets.ttft_s", "money.horizon_months"),
+    )  # fmt: skip
 
 
 def _demand(writing: Writing) -> Explanation:

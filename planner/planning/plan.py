@@ -52,7 +52,7 @@ def plan(workload: Workload, library: Library, today: datetime.date) -> Plan:
         curves_by_volume=compare.curves_by_volume(best, month, terms),
         advice=advice(workload, month, options, answer, library),
         verdict=answer, warnings=warnings(workload, options, library, today),
-        explanations=explanations(writing, best, options), considered=drafting.considered,
+        explanations=explanations(writing, best, options, answer), considered=drafting.considered,
     )  # fmt: skip
 
 

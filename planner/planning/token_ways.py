@@ -10,7 +10,7 @@ from planner.domain.figures import Axes, Basis, Figure, Speed, unknown, unknown_
 from planner.domain.library import Library
 from planner.domain.model import ModelSpec
 from planner.domain.plan import BatchResult, Path, Slot
-from planner.domain.prices import ApiPrice, PublishedSpeed
+from planner.domain.prices import ApiPrice, PublishedSpeed, Retirement
 from planner.domain.quant import fold
 from planner.domain.workload import Batch, Workload
 from planner.finance.costs import Component
@@ -51,7 +51,7 @@ def token_ways(workload: Workload, library: Library, demand: PartDemand, today: 
     """Return all ways to buy this part by the token, cheapest first, unpriced ones last."""
     model = library.find_model(demand.part.model)
     found: dict[str, TokenWay] = {}
-    for price, same in _sellers(workload, library, demand, model):
+    for price, same in _sellers(workload, library, demand, model, today):
         if price.key not in found:
             found[price.key] = _way(workload, demand, price, model.id if same else price.model, same, today)
     return sorted(found.values(), key=lambda way: (way.unpriced is not None, way.usd_per_month))
@@ -100,7 +100,7 @@ def token_batch(way: TokenWay, index: int, job: Batch) -> BatchResult:
 
 
 def _sellers(
-    workload: Workload, library: Library, demand: PartDemand, model: ModelSpec
+    workload: Workload, library: Library, demand: PartDemand, model: ModelSpec, today: datetime.date
 ) -> Iterable[tuple[ApiPrice, bool]]:
     served = {(entry.provider, fold(entry.model)) for entry in model.served_as}
     stand_ins = {fold(name.partition("@")[0]) for name in demand.part.stand_ins}
@@ -108,12 +108,31 @@ def _sellers(
     for price in library.prices:
         if allowed and fold(price.provider) not in allowed:
             continue
+        if ended(library, price, today):
+            continue
         if price.max_context is not None and demand.longest_call > price.max_context:
             continue
         if (price.provider, fold(price.model)) in served:
             yield price, True
         elif stand_ins and fold(f"{price.provider}/{price.model}") in stand_ins:
             yield price, False
+
+
+def retirements_of(library: Library, provider: str, model: str) -> list[Retirement]:
+    """Return the announced ends of a provider's model."""
+    found = []
+    for row in library.retirements:
+        names = {fold(row.model), *(fold(name) for name in row.matched_id.split())}
+        if fold(row.provider).startswith(fold(provider)) and fold(model) in names:
+            found.append(row)
+    return found
+
+
+def ended(library: Library, price: ApiPrice, today: datetime.date) -> bool:
+    """Say whether a hosted model is gone already; sources disagree at times, so all of them must say so."""
+    dates = [row.retirement_date for row in retirements_of(library, price.provider, price.model)]
+    dates += [price.retirement_date] if price.retirement_date else []
+    return bool(dates) and max(dates) < today.isoformat()
 
 
 def _way(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from planner.domain.figures import Basis, Figure, unknown
 from planner.domain.plan import BreakEven, Option, Path, Verdict
-from planner.domain.units import TOKENS_PER_MTOK
 
 STAY: dict[Path, str] = {
     "api": "Stay on the API",
@@ -29,7 +28,7 @@ def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_
     if not usable:
         return _nothing(options)
     best = min(usable, key=lambda option: option.usd_per_month_all_in.number)
-    parts = [f"{STAY[best.path]}: {best.name} costs {_usd(best)} a month all-in"]
+    parts = [f"{STAY[best.path]}: {best.name} costs {usd_a_month(best)} a month all-in"]
     if best.feasible == "unverified":
         parts[0] += " (its speed is not verified)"
     if best.path in TOKENS_PATHS:
@@ -39,7 +38,7 @@ def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_
             parts.append(_without(options, best))
         else:
             verb = "machine that meets the targets" if other.path in ("owned", "rented") else "mix with a machine"
-            parts.append(f"the cheapest {verb} ({other.name}) costs {_usd(other)}")
+            parts.append(f"the cheapest {verb} ({other.name}) costs {usd_a_month(other)}")
             parts.append(_turning(flips, break_evens, best, other, tokens_per_month))
     else:
         other = _cheapest(usable, TOKENS_PATHS)
@@ -47,7 +46,7 @@ def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_
         if other is None:
             parts.append(_without(options, best))
         else:
-            parts.append(f"the cheapest by the token ({other.name}) costs {_usd(other)}")
+            parts.append(f"the cheapest by the token ({other.name}) costs {usd_a_month(other)}")
             parts.append(_above(flips, tokens_per_month, best))
     text = "; ".join(part for part in parts if part) + "."
     return Verdict(text=text, recommended_option=best.id, path=best.path, flips_at=flips)
@@ -68,7 +67,8 @@ def _cheapest(options: Sequence[Option], paths: Sequence[str]) -> Option | None:
     return min(found, key=lambda option: option.usd_per_month_all_in.number, default=None)
 
 
-def _usd(option: Option) -> str:
+def usd_a_month(option: Option) -> str:
+    """Return an option's all-in cost a month for a sentence, with cents where they matter."""
     value = option.usd_per_month_all_in.number
     return f"${value:,.0f}" if value >= 10 else f"${value:,.2f}"
 
@@ -95,12 +95,12 @@ def _flip(break_evens: Sequence[BreakEven], start: Option | None, end: Option | 
 def _turning(flips: Figure, points: Sequence[BreakEven], best: Option, other: Option, today: float) -> str:
     verb = VERBS[other.path]
     if flips.value is not None:
-        return f"{verb} wins above {_millions(flips.value)} tokens a month, {_multiple(flips.value, today)}"
+        return f"{verb} wins above {_tokens(flips.value)} tokens a month, {_multiple(flips.value, today)}"
     found = pair(points, best.id, other.id)
     if found is None:
         return ""
     searched = found.tokens_per_month.searched
-    limit = f" up to {_millions(searched[1])}" if searched else ""
+    limit = f" up to {_tokens(searched[1])}" if searched else ""
     price, now = found.api_price.value, best.usd_per_mtok.blended.value
     if price is None or price.value is None or not now:
         return f"{verb} wins at no volume{limit} tokens a month"
@@ -112,12 +112,14 @@ def _turning(flips: Figure, points: Sequence[BreakEven], best: Option, other: Op
 def _above(flips: Figure, today: float, best: Option) -> str:
     if flips.value is None:
         return ""
-    return f"{VERBS[best.path]} wins above {_millions(flips.value)} tokens a month, {_multiple(flips.value, today)}"
+    return f"{VERBS[best.path]} wins above {_tokens(flips.value)} tokens a month, {_multiple(flips.value, today)}"
 
 
-def _millions(tokens: float) -> str:
-    millions = tokens / TOKENS_PER_MTOK
-    return f"{millions:,.0f} M" if millions >= 10 else f"{millions:,.3g} M"
+def _tokens(tokens: float) -> str:
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if tokens >= size:
+            return f"{tokens / size:,.3g} {letter}"
+    return f"{tokens:,.0f}"
 
 
 def _multiple(value: float, today: float) -> str:

@@ -14,6 +14,9 @@ from planner.planning.demand import MonthDemand
 from planner.planning.drafts import Draft
 from planner.planning.machine_ways import MachineWay
 
+SOURCES_SHOWN = 3
+SOURCE_LENGTH = 140
+
 
 @dataclass(frozen=True)
 class Writing:
@@ -37,7 +40,15 @@ def money_basis(draft: Draft) -> Basis:
 def labelled(draft: Draft, value: Range3, unit: str, how: str = "") -> Figure:
     """Return a money figure with the basis, sources and oldest date of what a draft costs."""
     basis, source, as_of = label(draft.components)
-    return value.figure(unit, basis, how + source, as_of)
+    return value.figure(unit, basis, how + _short(source), as_of)
+
+
+def _short(sources: str) -> str:
+    """Return the first sources, cut: each amount keeps its whole source in the explanations."""
+    parts = sources.split("; ")
+    shown = [part if len(part) <= SOURCE_LENGTH else part[: SOURCE_LENGTH - 1] + "…" for part in parts[:SOURCES_SHOWN]]
+    more = len(parts) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more, see --explain" if more else "")
 
 
 def component_of(draft: Draft, machine: MachineWay) -> Component | None:
