@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from planner.domain.hardware import Hardware
 
-# Tensor FLOP per byte of bandwidth that stands in where no tensor rate is known: CPUs about 20 (a 96-core EPYC
-# 9654: 10 TFLOPS at 461 GB/s), Apple about 35 (M2 Ultra: 27.2 at 800), GPUs about 150 (RTX 4090: 165 at 1008).
+# Tensor FLOP per byte of bandwidth that stands in where no tensor rate is known: CPUs about 20 (a 96-core
+# EPYC 9654: 10 TFLOPS at 461 GB/s), Apple about 35 (M2 Ultra: 27.2 at 800), GPUs about 150 (RTX 4090: 165 at 1008).
 _FLOP_PER_BYTE = {"cpu": 20.0, "apple": 35.0}
 _FLOP_PER_BYTE_GPU = 150.0
 M5_MATRIX_FACTOR = 4.0
-"""Apple states over four times the peak GPU compute for AI of M4 (newsroom, 2025-10-15): matrix units the FP32 rate omits."""
+"""Apple states over four times the peak GPU compute for AI of M4 (newsroom, 2025-10-15): the FP32 rate omits its
+matrix units."""
 
 
 def hardware_class(hardware: Hardware) -> str:
     """Return the class of a device: what its kernels and memory have in common with others."""
     vendor, kind = hardware.vendor.casefold(), hardware.kind
-    if kind == "cpu":
-        return "cpu"
-    if vendor == "apple":
-        return "apple"
-    if vendor == "nvidia":
-        if hardware.unified_memory or kind == "unified":
-            return "cuda-unified"
-        return "cuda-datacenter" if kind == "datacenter" else "cuda-consumer"
-    if vendor == "amd":
-        if hardware.unified_memory or kind == "unified":
-            return "rocm-unified"
-        return "rocm-datacenter" if kind == "datacenter" else "rocm-consumer"
-    return "intel" if vendor == "intel" else "other"
+    if kind == "cpu" or vendor == "apple":
+        return "cpu" if kind == "cpu" else "apple"
+    platform = {"nvidia": "cuda", "amd": "rocm"}.get(vendor)
+    if platform is None:
+        return "intel" if vendor == "intel" else "other"
+    if hardware.unified_memory or kind == "unified":
+        return f"{platform}-unified"
+    return f"{platform}-datacenter" if kind == "datacenter" else f"{platform}-consumer"
 
 
 def peak_flops(hardware: Hardware, quant_family: str, native_low_precision: bool) -> float:
@@ -56,8 +52,9 @@ def peak_flops(hardware: Hardware, quant_family: str, native_low_precision: bool
 def usable_memory_share(hardware: Hardware) -> float:
     """Return the share of the labelled memory that an engine can get at all.
 
-    Apple's Metal lets a GPU use about two thirds of up to 36 GB and three quarters above (recommendedMaxWorkingSetSize);
-    other unified machines keep some for the system; boards lose about 2 % to ECC, firmware and display.
+    Apple's Metal lets a GPU use about two thirds of up to 36 GB and three quarters above
+    (recommendedMaxWorkingSetSize); other unified machines keep some for the system;
+    boards lose about 2 % to ECC, firmware and display.
     """
     label = hardware.memory_gb or 0.0
     if hardware.vendor.casefold() == "apple":
@@ -70,6 +67,6 @@ def usable_memory_share(hardware: Hardware) -> float:
 def backend_name(backend: str | None, hardware_class_name: str) -> str:
     """Return the compute backend's short name; unsaid means the vendor's own."""
     if backend:
-        return backend.split()[0].split("+")[0].casefold()
+        return backend.split()[0].partition("+")[0].casefold()
     natural = {"cuda": "cuda", "rocm": "rocm", "apple": "metal", "cpu": "cpu", "intel": "sycl"}
-    return natural.get(hardware_class_name.split("-")[0], "default")
+    return natural.get(hardware_class_name.split("-", maxsplit=1)[0], "default")

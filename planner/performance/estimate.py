@@ -1,4 +1,4 @@
-"""The one entry point for every kind of figure: speeds, times, memory."""
+"""Answers of every kind, with labels: speeds, times, memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from planner.performance import memory as memories
 from planner.performance.calibration import Correction
 from planner.performance.classes import usable_memory_share
 from planner.performance.prepared import Prepared, offloaded, prepare
-from planner.performance.rates import Found
 from planner.performance.setup import Setup
 
 Kind = Literal[
@@ -45,7 +44,8 @@ def kind_of(name: str) -> str:
     """Return the full name of a kind or alias; raises InputError naming the nearest."""
     kind = ALIASES.get(name, name)
     if kind not in KINDS:
-        raise InputError(f"Unknown kind {name!r}.", nearest(name, [*KINDS, *ALIASES]) or f"Known: {', '.join(KINDS)}.")
+        hint = nearest(name, [*KINDS, *ALIASES]) or f"Known: {', '.join(KINDS)}."
+        raise InputError(f"Unknown kind {name!r}.", hint)
     return kind
 
 
@@ -73,7 +73,8 @@ def placed(setup: Setup) -> Setup:
         need = prepared.weight_bytes / 1024**3
         raise NoAnswerError(
             f"{setup.model.id} in {setup.quant} needs {need:.0f} GiB for weights alone; {setup.count} × "
-            f"{setup.hardware.id} have {setup.hardware.memory_gb * setup.count:.0f} GiB and {setup.engine.id} does not offload.",
+            f"{setup.hardware.id} have {setup.hardware.memory_gb * setup.count:.0f} GiB and {setup.engine.id} does not "
+            "offload.",
             "Use more devices or fewer bits per weight.",
         )
     return offloaded(setup, room.available - room.overhead, prepared)
@@ -154,7 +155,8 @@ def correction(
         if hit is not None:
             measured, near = hit
             sd = calibration.own_log_sd(near.speed, Z80)
-            return Correction(measured / predicted, sd, Basis.MEASURED, f"probe {near.record.id}", near.record.finished_at)
+            source, as_of = f"probe {near.record.id}", near.record.finished_at
+            return Correction(measured / predicted, sd, Basis.MEASURED, source, as_of)
         ratios = [point.speed.number / _single(prepared, kind, point.depth) for point in points]
         factor, sd = calibration.pooled(ratios)
         record = points[0].record
@@ -231,7 +233,8 @@ def _decode(prepared: Prepared, kind: str, ask: Question, probes: Sequence[Probe
             value = min(value, ask.request_rate * output)
         if kind == "aggregate_total":
             if ask.prompt_tokens is None or ask.output_tokens is None:
-                raise NoAnswerError("Total tokens per second need prompt and output lengths.", "Give --prompt and --output.")
+                need = "Total tokens per second need prompt and output lengths."
+                raise NoAnswerError(need, "Give --prompt and --output.")
             value *= (ask.prompt_tokens + output) / output
         sd = math.hypot(sd, 0.05)
     return _speed(prepared, kind, ask, value, sd, basis, fix)
@@ -266,7 +269,8 @@ def _ttft(prepared: Prepared, ask: Question, probes: Sequence[ProbeRecord]) -> F
     full = replace(ask, prompt_tokens=prompt, output_tokens=ask.output_tokens or 256)
     work = _work(prepared, full)
     assert work is not None
-    fix = correction(prepared, "prefill", replace(full, prompt_tokens=work.new_tokens), work.new_tokens / work.prompt_s, probes)
+    alone = replace(full, prompt_tokens=work.new_tokens)
+    fix = correction(prepared, "prefill", alone, work.new_tokens / work.prompt_s, probes)
     fixed = replace(work, prompt_s=work.prompt_s / fix.factor)
     limit = _limit(prepared, full)
     batch = ask.concurrency
@@ -279,9 +283,3 @@ def _ttft(prepared: Prepared, ask: Question, probes: Sequence[ProbeRecord]) -> F
     low, high = interval(seconds, sd)
     basis = _at_most_calibrated(fix.basis)
     return Figure(value=seconds, low=low, high=high, unit="s", basis=basis, source=fix.source, as_of=fix.as_of)
-
-
-def scatter(found: Found) -> tuple[float, float]:
-    """Return the factors by which a figure's 80 % interval lies below and above its value."""
-    factor = math.exp(Z80 * found.log_sd)
-    return 1 / factor, factor

@@ -29,9 +29,11 @@ def explain(setup: Setup, kind: str, **axes: Any) -> Explanation:
         own = prepare(setup)
         return Explanation(key=name, formula=MEMORY_FORMULA, inputs=tuple(_sizes(own)), result=result, source=source)
     if name in ("prefill", "ttft"):
-        rows = _prompt(prepared, float(axes.get("prompt_tokens") or DEFAULT_PROMPT), float(axes.get("context_tokens", 0)))
+        prompt = float(axes.get("prompt_tokens") or DEFAULT_PROMPT)
+        rows = _prompt(prepared, prompt, float(axes.get("context_tokens", 0)))
         return Explanation(key=name, formula=PREFILL_FORMULA, inputs=tuple(rows), result=result, source=source)
-    context = float(axes.get("context_tokens", 0) + (axes.get("prompt_tokens") or 0) + (axes.get("output_tokens") or 0) / 2)
+    before = axes.get("context_tokens", 0) + (axes.get("prompt_tokens") or 0)
+    context = float(before + (axes.get("output_tokens") or 0) / 2)
     rows = _step(prepared, context, float(axes.get("concurrency", 1)))
     return Explanation(key=name, formula=DECODE_FORMULA, inputs=tuple(rows), result=result, source=source)
 
@@ -39,7 +41,10 @@ def explain(setup: Setup, kind: str, **axes: Any) -> Explanation:
 def _sizes(p: Prepared) -> list[tuple[str, str]]:
     cache = p.cache
     return [
-        ("weights", f"{p.weight_bytes / BYTES_PER_GIB:.2f} GiB, {p.host_weight_bytes / BYTES_PER_GIB:.2f} of them on the host"),
+        (
+            "weights",
+            f"{p.weight_bytes / BYTES_PER_GIB:.2f} GiB, {p.host_weight_bytes / BYTES_PER_GIB:.2f} of them on the host",
+        ),
         ("KV per token, whole context", f"{cache.full_bytes / 1024:.1f} KiB"),
         ("KV per token, window layers", f"{cache.window_bytes / 1024:.1f} KiB, at most {cache.window} tokens"),
         ("constant state per sequence", f"{cache.state_bytes / 1024**2:.1f} MiB"),

@@ -45,8 +45,30 @@ def _defaults(phase: str) -> dict[str, float]:
     return DECODE_DEFAULTS if phase == "decode" else PREFILL_DEFAULTS
 
 
+_TABLES: dict[int, tuple[Engine, dict[tuple[str, str, str], Efficiency]]] = {}
+_VALUES: dict[int, tuple[Efficiency, dict[str, float]]] = {}
+"""Kept by identity together with the profile itself, so that an id is never another profile's."""
+
+
+def _table(engine: Engine) -> dict[tuple[str, str, str], Efficiency]:
+    found = _TABLES.get(id(engine))
+    if found is None:
+        table = {(e.phase, e.hardware_class, e.quant_family): e for e in engine.efficiencies}
+        found = _TABLES[id(engine)] = (engine, table)
+    return found[1]
+
+
+def _values(entry: Efficiency, phase: str) -> dict[str, float]:
+    """Return an entry's coefficients over the defaults, offsets of devices and models and widenings left out."""
+    found = _VALUES.get(id(entry))
+    if found is None:
+        own = {k: v for k, v in entry.parameters.items() if ":" not in k and not k.endswith("_ratio")}
+        found = _VALUES[id(entry)] = (entry, {**_defaults(phase), **own})
+    return found[1]
+
+
 def _pick(engine: Engine, hardware_class: str, family: str, phase: str) -> tuple[Efficiency | None, str]:
-    table = {(e.hardware_class, e.quant_family): e for e in engine.efficiencies if e.phase == phase}
+    table = _table(engine)
     tries = (
         ((hardware_class, family), ""),
         ((hardware_class, "*"), f"no rows for {family} on {hardware_class}: the class's mean"),
@@ -54,22 +76,28 @@ def _pick(engine: Engine, hardware_class: str, family: str, phase: str) -> tuple
         (("*", "*"), f"no rows for {family} or {hardware_class}: the engine's mean"),
     )
     for key, note in tries:
-        if key in table:
-            return table[key], note
+        entry = table.get((phase, *key))
+        if entry is not None:
+            return entry, note
     return None, ""
 
 
 def lookup(
-    engine: Engine, hardware_class: str, family: str, phase: str, device: str, model: str, backend: str = "", sort: str = "dense"
+    engine: Engine,
+    hardware_class: str,
+    family: str,
+    phase: str,
+    device: str,
+    model: str,
+    backend: str = "",
+    sort: str = "dense",
 ) -> Found:
     """Return the coefficients for one phase, falling back from class × family to wider means, each with a note."""
     entry, note = _pick(engine, hardware_class, family, phase)
     if entry is None:
         text = f"{engine.id}: no fit, rough default efficiencies"
         return Found(_defaults(phase), 1.0, DEFAULT_LOG_SD, 0, text, engine.as_of)
-    common = next(
-        (e for e in engine.efficiencies if e.phase == phase and (e.hardware_class, e.quant_family) == ("*", "*")), None
-    )
+    common, _ = _pick(engine, "*", "*", phase)
     offsets = common.parameters if common else {}
     device_offset = offsets.get(f"device:{device}")
     other = offsets.get(f"model:{model}", 0.0) + offsets.get(f"backend:{backend}", 0.0)
@@ -77,8 +105,9 @@ def lookup(
     if device_offset is not None and "known_device_sd_ratio" in offsets:
         log_sd *= offsets["known_device_sd_ratio"]
     log_sd *= offsets.get(f"{sort}_sd_ratio", 1.0)
-    values = {**_defaults(phase), **{k: v for k, v in entry.parameters.items() if ":" not in k and not k.endswith("_ratio")}}
-    source = f"{engine.id} {phase} fit, {entry.rows} rows ({entry.hardware_class} × {entry.quant_family}): {entry.source}"
+    values = _values(entry, phase)
+    where = f"{entry.hardware_class} × {entry.quant_family}"
+    source = f"{engine.id} {phase} fit, {entry.rows} rows ({where}): {entry.source}"
     scale = math.exp((device_offset or 0.0) + other)
     return Found(values, scale, log_sd, entry.rows, f"{source}; {note}" if note else source, entry.as_of)
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from planner.domain.errors import NoAnswerError
-from planner.domain.figures import Axes, Basis, Figure, Speed, unknown, unknown_speed
+from planner.domain.figures import Axes, Basis, Figure, Speed, SpeedKind, unknown, unknown_speed
 from planner.domain.probe import ProbeRecord
 from planner.performance import load, memory, probed
+from planner.performance.calibration import Correction
 from planner.performance.estimate import Question, correction, interval
 from planner.performance.prepared import Prepared, prepare
 from planner.performance.setup import Setup
@@ -189,7 +189,8 @@ def serve(
     """
     prepared = prepare(probed.with_bandwidth(setup, probes))
     work = _work(prepared, traffic)
-    ask = Question(work.context_tokens, traffic.prompt_tokens, traffic.output_tokens, 1, traffic.cached_prefix_tokens, None)
+    prompt, output, cached = traffic.prompt_tokens, traffic.output_tokens, traffic.cached_prefix_tokens
+    ask = Question(work.context_tokens, prompt, output, 1, cached, None)
     decode_fix = correction(prepared, "decode_per_request", ask, 1.0 / work.step_s(1.0), probes)
     prompt_ask = replace(ask, prompt_tokens=work.new_tokens)
     prefill_fix = correction(prepared, "prefill", prompt_ask, work.new_tokens / work.prompt_s, probes)
@@ -203,13 +204,15 @@ def serve(
     alone = q.batch <= 1.0
     decode_basis = decode_fix.basis if alone or decode_fix.basis != Basis.MEASURED else Basis.CALIBRATED
     prefill_axes = _axes(setup, traffic, 1, 0.0)
-    decode = _speed("decode_per_request", q.decode_tok_s, decode_fix.log_sd, decode_basis, axes, decode_fix.source, decode_fix.as_of)
-    prefill = _speed("prefill", q.prefill_tok_s, prefill_fix.log_sd, prefill_fix.basis, prefill_axes, prefill_fix.source, prefill_fix.as_of)
+    decode = _speed("decode_per_request", q.decode_tok_s, replace(decode_fix, basis=decode_basis), axes)
+    prefill = _speed("prefill", q.prefill_tok_s, prefill_fix, prefill_axes)
     ttft_sd = math.hypot(prefill_fix.log_sd, 0.3 if q.batch > 1 else 0.0)
     low, high = interval(q.ttft_p95_s, ttft_sd)
     basis = prefill_fix.basis if prefill_fix.basis != Basis.MEASURED else Basis.CALIBRATED
     source = f"queueing approximation on {prefill_fix.source}"
-    first = Figure(value=q.ttft_p95_s, low=low, high=high, unit="s", basis=basis, source=source, as_of=prefill_fix.as_of)
+    first = Figure(
+        value=q.ttft_p95_s, low=low, high=high, unit="s", basis=basis, source=source, as_of=prefill_fix.as_of
+    )
     return Served(
         feasible=q.feasible, reason=q.reason, machines=machines, load=q.load,
         utilisation=_utilisation(q.load, machines, decode_fix.log_sd, decode_basis, decode_fix.source),
@@ -242,9 +245,12 @@ def _axes(setup: Setup, traffic: Traffic, concurrency: int, context: float) -> A
     )  # fmt: skip
 
 
-def _speed(kind: str, value: float, sd: float, basis: Basis, axes: Axes, source: str, as_of: str | None) -> Speed:
-    low, high = interval(value, sd)
-    return Speed(value=value, low=low, high=high, kind=kind, axes=axes, basis=basis, source=source, as_of=as_of)
+def _speed(kind: SpeedKind, value: float, label: Correction, axes: Axes) -> Speed:
+    low, high = interval(value, label.log_sd)
+    return Speed(
+        value=value, low=low, high=high, kind=kind, axes=axes, basis=label.basis, source=label.source,
+        as_of=label.as_of,
+    )  # fmt: skip
 
 
 def _utilisation(machine_load: float, machines: int, sd: float, basis: Basis, source: str) -> Figure:
@@ -258,11 +264,11 @@ def _utilisation(machine_load: float, machines: int, sd: float, basis: Basis, so
 def _most(q: Quick, sd: float, basis: Basis, source: str) -> Figure:
     if q.slots < 1.0:
         return unknown("requests", basis, q.reason, source)
-    value = max(q.target_batch, 0.0)
-    low, high = interval(value, sd)
-    return Figure(
-        value=value, low=low, high=min(high, q.slots), unit="requests", basis=basis, source=source
-    ) if value <= q.slots and value > 0 else Figure(value=0.0, unit="requests", basis=basis, source=source)
+    if q.target_batch <= 0.0:
+        return Figure(value=0.0, unit="requests", basis=basis, source=source)
+    low, high = interval(q.target_batch, sd)
+    high = min(high, q.slots)
+    return Figure(value=q.target_batch, low=low, high=high, unit="requests", basis=basis, source=source)
 
 
 def batch(
@@ -302,11 +308,9 @@ def batch(
         low, high = interval(value, sd)
         return Figure(value=value, low=low, high=high, unit=unit, basis=basis, source=fix.source, as_of=fix.as_of)
 
-    speed = _speed("aggregate_output", rate * output_tokens, sd, basis, _axes(setup, traffic, best, 0.0), fix.source, fix.as_of)
+    axes = _axes(setup, traffic, best, 0.0)
+    speed = _speed("aggregate_output", rate * output_tokens, replace(fix, basis=basis, log_sd=sd), axes)
     return BatchRate(
         figure(rate * 3600.0, "documents/h"), figure(rate * 3600.0 * (input_tokens + output_tokens), "tokens/h"),
         best, speed,
     )  # fmt: skip
-
-
-__all__ = ["BatchRate", "NoAnswerError", "Quick", "Served", "Traffic", "batch", "serve", "serve_fast"]

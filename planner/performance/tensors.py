@@ -97,7 +97,8 @@ def count(model: ModelSpec) -> Tensors:
         dense_layers = model.layers - _moe_layers(model)
         if (model.is_moe and experts is None) or attention is None or not vocab:
             raise NoAnswerError(
-                f"The number of parameters of {model.id} is unknown.", "Add params_total_b to its profile or give file_gib."
+                f"The number of parameters of {model.id} is unknown.",
+                "Add params_total_b to its profile or give file_gib.",
             )
         ffn = 3.0 * model.hidden_size * (model.intermediate_size or 0) * dense_layers
         shared = 3.0 * model.hidden_size * (model.moe_intermediate_size or 0) * _moe_layers(model)

@@ -28,12 +28,16 @@ PHASES: dict[str, tuple[type[Any], dict[str, float]]] = {
     "decode": (DecodeRates, DECODE_DEFAULTS),
     "prefill": (PrefillRates, PREFILL_DEFAULTS),
 }
-PRIOR_SD = {"base": 1.5, "engine": 0.5, "class": 0.5, "family": 0.35, "cell": 0.25, "device": 0.15, "model": 0.15, "backend": 0.3}
+PRIOR_SD = {
+    "base": 1.5, "engine": 0.5, "class": 0.5, "family": 0.35, "cell": 0.25, "device": 0.15, "model": 0.15,
+    "backend": 0.3,
+}  # fmt: skip
 """How far an effect may lie from zero, as a log: the shrinkage."""
 BY_FAMILY = frozenset({"decode.bandwidth", "decode.compute", "prefill.compute", "prefill.expert_compute"})
 BY_CLASS = frozenset(
     {
-        "decode.bandwidth", "decode.expert_bandwidth", "decode.kv_bandwidth", "decode.compute", "decode.layer_s", "decode.moe_s",
+        "decode.bandwidth", "decode.expert_bandwidth", "decode.kv_bandwidth", "decode.compute",
+        "decode.layer_s", "decode.moe_s",
         "decode.step_s", "prefill.compute", "prefill.expert_compute", "prefill.attention", "prefill.half_tokens",
         "prefill.layer_s", "prefill.chunk_s",
     }
@@ -146,7 +150,8 @@ def table_of(measurements: Sequence[Measurement]) -> Table:
     )  # fmt: skip
     read = np.array([p.cache.read(float(tokens)) for p, tokens in zip(prepared, mean, strict=True)])
     chunk = np.minimum(prompt, np.array([p.chunk for p in prepared]))
-    kinds = {kind: np.array([i for i, m in enumerate(measurements) if m.kind == kind], dtype=np.intp) for kind in ANSWERS}
+    places = {kind: [i for i, m in enumerate(measurements) if m.kind == kind] for kind in ANSWERS}
+    kinds = {kind: np.array(found, dtype=np.intp) for kind, found in places.items()}
     return Table(
         numbers=Numbers(**stacked), kv_read=read, batch=batch, prompt=prompt, prompt_new=prompt, depth=depth,
         window_seen=np.minimum(depth + prompt / 2.0, stacked["window"]), chunk=chunk, output=output, kinds=kinds,

@@ -25,7 +25,8 @@ from planner.validation.solve import solve, weights_of
 from planner.workspace import Workspace
 
 PHASE_OF = {
-    "decode_per_request": "decode", "tpot": "decode", "aggregate_output": "decode", "prefill": "prefill", "ttft": "prefill",
+    "decode_per_request": "decode", "tpot": "decode", "aggregate_output": "decode", "prefill": "prefill",
+    "ttft": "prefill",
 }  # fmt: skip
 VENDOR_OF = {"cuda": "nvidia", "rocm": "amd", "apple": "apple", "cpu": "cpu", "intel": "intel"}
 BORROWED_WIDENING = 1.5
@@ -140,7 +141,8 @@ def entries(fitted: Fit, engine: Engine) -> Iterator[dict[str, object]]:
                 if hardware_class == "*" and family == "*":
                     values |= _common(fitted, engine.id, phase, mask)
                 yield {
-                    "hardware_class": hardware_class, "quant_family": family, "phase": phase, "log_sd": sd, "rows": rows,
+                    "hardware_class": hardware_class, "quant_family": family, "phase": phase, "log_sd": sd,
+                    "rows": rows,
                     "source": f"planner.validation.fit on {total} published rows (profiles/measurements)",
                     "as_of": newest or engine.as_of, "parameters": values,
                 }  # fmt: skip
@@ -152,7 +154,8 @@ def borrowed(rows: Sequence[Mapping[str, object]], relative: str) -> list[dict[s
     for row in rows:
         sd, source = row["log_sd"], row["source"]
         assert isinstance(sd, float)
-        out.append({**row, "log_sd": sd * BORROWED_WIDENING, "rows": 0, "source": f"borrowed from {relative}: {source}"})
+        told = f"borrowed from {relative}: {source}"
+        out.append({**row, "log_sd": sd * BORROWED_WIDENING, "rows": 0, "source": told})
     return out
 
 

@@ -82,7 +82,8 @@ def load(folder: Path, library: Library) -> tuple[list[Measurement], dict[str, i
         with path.open(newline="", encoding="utf-8") as stream:
             for number, row in enumerate(csv.DictReader(stream), start=2):
                 try:
-                    reader = _single(row, number, name, library) if name in SINGLE_STREAM else _serving(row, number, name, library)
+                    read = _single if name in SINGLE_STREAM else _serving
+                    reader = read(row, number, name, library)
                     found.extend(reader)
                 except (InputError, NoAnswerError) as error:
                     reason = re.sub(r"'[^']*'", "…", error.message)

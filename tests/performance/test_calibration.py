@@ -27,7 +27,10 @@ def record(decode=((0, 200.0), (2048, 150.0)), prefill=((512, 1500.0),), status=
     axes = {"model": "smollm2-135m", "quant": "q8_0", "engine": "llama.cpp", "hardware": "local"}
     label = {"basis": Basis.MEASURED, "source": "probe p1", "as_of": "2026-11-30"}
     figures = [
-        Speed(value=v, low=v * 0.98, high=v * 1.02, kind="decode_per_request", axes=Axes(context_tokens=d, **axes), **label)
+        Speed(
+            value=v, low=v * 0.98, high=v * 1.02, kind="decode_per_request",
+            axes=Axes(context_tokens=d, **axes), **label,
+        )
         for d, v in decode
     ]
     figures += [
@@ -82,7 +85,8 @@ def test_a_calibrated_interval_is_narrower_but_not_below_the_probes_scatter(libr
     fixed = estimate(setup(library, known, "llama-3.1-8b", "q4_k_m"), "decode", probes=[record()])
     assert math.log(fixed.high / fixed.low) <= math.log(plain.high / plain.low)
     # Ratios 2:1 apart scatter by far more than the floor, and the interval must show it.
-    wild = estimate(setup(library, known, "llama-3.1-8b", "q4_k_m"), "decode", probes=[record(((0, 400.0), (2048, 100.0)))])
+    twice = record(((0, 400.0), (2048, 100.0)))
+    wild = estimate(setup(library, known, "llama-3.1-8b", "q4_k_m"), "decode", probes=[twice])
     assert math.log(wild.high / wild.low) > math.log(fixed.high / fixed.low)
 
 

@@ -13,7 +13,7 @@ from planner.performance.serving import Traffic, batch, serve, serve_fast
 from planner.performance.setup import Setup
 
 sys.path.insert(0, str(Path(__file__).parent))
-from simulation import simulate  # noqa: E402
+from simulation import simulate
 
 
 def setup(library, hardware, model, engine, quant, **more):
