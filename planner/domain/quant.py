@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from planner.domain.base import Frozen
@@ -58,6 +59,7 @@ PRECISION_BITS = {"q4": 4.0, "q6": 6.0, "q8": 8.0, "full": 16.0}
 """Fewest nominal bits per weight that satisfy a workload's `precision` constraint."""
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def fold(text: str) -> str:
     """Return a name reduced to what matters for matching: lower case, one separator."""
     return re.sub(r"[\s_/]+", "-", text.strip().casefold())

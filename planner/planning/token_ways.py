@@ -108,14 +108,12 @@ def _sellers(
     for price in library.prices:
         if allowed and fold(price.provider) not in allowed:
             continue
-        if ended(library, price, today):
-            continue
         if price.max_context is not None and demand.longest_call > price.max_context:
             continue
-        if (price.provider, fold(price.model)) in served:
-            yield price, True
-        elif stand_ins and fold(f"{price.provider}/{price.model}") in stand_ins:
-            yield price, False
+        same = (price.provider, fold(price.model)) in served
+        other = bool(stand_ins) and fold(f"{price.provider}/{price.model}") in stand_ins
+        if (same or other) and not ended(library, price, today):
+            yield price, same
 
 
 def retirements_of(library: Library, provider: str, model: str) -> list[Retirement]:
