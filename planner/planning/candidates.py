@@ -24,11 +24,14 @@ def devices(workload: Workload, library: Library) -> list[Hardware]:
 def owned_counts(hardware: Hardware, most: int) -> tuple[int, ...]:
     """Return how many of a device one bought machine holds.
 
-    Boards on a switch fabric are sold by four or eight; desktops take up to four cards; a device that is a machine
+    Racks with one fabric are sold whole; boards on a switch
+    fabric are sold by four or eight; desktops take up to four cards; a device that is a machine
     comes alone.
     """
     if hardware.kind in ("apple", "unified", "laptop", "cpu"):
         counts: tuple[int, ...] = (1,)
+    elif "72-GPU" in hardware.interconnect:
+        counts = (72,)
     elif hardware.kind == "datacenter":
         fabric = hardware.interconnect.casefold().startswith(("nvlink", "infinity"))
         counts = (4, 8) if fabric else (1, 2, 4, 8)

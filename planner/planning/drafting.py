@@ -84,11 +84,13 @@ class Drafting:
         unpriced = next((way.unpriced for way in ways if way.unpriced), None)
         allowed = self.workload.constraints.data_may_leave
         reasons: list[str] = [] if allowed else [NO_DATA_OUT]
-        reasons += [note for way in ways for note in way.notes]
+        too_long = [way.too_long for way in ways if way.too_long]
+        reasons += [*too_long, *(note for way in ways for note in way.notes)]
         return self._finish(
             Draft(
                 path, f"{path}:{'+'.join(keys)}", " + ".join(keys), tokens=ways, unpriced=unpriced,
-                components=tuple(way.component for way in ways), feasible="unverified" if allowed else "no",
+                components=tuple(way.component for way in ways),
+                feasible="unverified" if allowed and not too_long else "no",
                 reasons=tuple(dict.fromkeys(reasons)), same_weights=all(way.same_weights for way in ways),
             )
         )  # fmt: skip
@@ -214,7 +216,7 @@ class Drafting:
             return
         for index, part in enumerate(parts):
             others = [ways for place, ways in enumerate(self.tokens) if place != index]
-            bought = [next((way for way in ways if way.same_weights and not way.unpriced), None) for ways in others]
+            bought = [next((way for way in ways if way.buyable), None) for ways in others]
             ways = tuple(way for way in bought if way is not None)
             if len(ways) != len(others):
                 continue

@@ -93,6 +93,7 @@ def machine_way(
         return NoWay(hardware, count, f"no engine with measurements runs on {hardware.name}")
     trials: list[tuple[tuple[int, float], Engine, tuple[str, ...]]] = []
     why: dict[str, None] = {}
+    unfit = "no engine runs these models here"
     for engine in engines:
         choices = [
             candidates.quants(workload, part.part, model, engine, hardware)
@@ -106,13 +107,13 @@ def machine_way(
             else:
                 trials.append((screened, engine, chosen))
         if not all(choices):
-            why[f"{engine.name} runs no precision that the workload asks for"] = None
+            unfit = f"{engine.name} runs no precision that the workload asks for"
     for _rank, engine, chosen in sorted(trials, key=lambda trial: trial[0]):
         way = _try(workload, month, parts, models, hardware, count, engine, chosen, library)
         if not isinstance(way, str):
             return way
         why[way] = None
-    return NoWay(hardware, count, next(iter(why), "no engine runs these models here"))
+    return NoWay(hardware, count, next(iter(why), unfit))
 
 
 def _screen(
@@ -250,7 +251,7 @@ def _combine(
         for placement in placements
         if not placement.served.feasible and (placement.demand.tasks_per_month > 0)
     ]
-    if work.unit_load > MOST_MACHINES:
+    if MOST_MACHINES < work.unit_load < math.inf:
         reasons.append(f"would need {work.unit_load:.0f} machines for the busiest hour")
     reasons += _context_reasons(workload, placements)
     return MachineWay(hardware, count, placements, work, tuple(dict.fromkeys(reasons)))

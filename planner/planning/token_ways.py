@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.domain.figures import Axes, Basis, Figure, Speed, unknown, unknown_speed
 from planner.domain.library import Library
@@ -35,6 +35,13 @@ class TokenWay:
     batch_usd: tuple[float | None, ...]
     """US dollars a run of each batch job of the part; None where the job isn't priced."""
     unpriced: str | None = None
+    too_long: str | None = None
+    """Why the model cannot read the longest call, if so."""
+
+    @property
+    def buyable(self) -> bool:
+        """Say whether the named weights are sold here, at a known price and for long enough calls."""
+        return self.same_weights and self.unpriced is None and self.too_long is None
 
     @property
     def path(self) -> Path:
@@ -53,8 +60,17 @@ def token_ways(workload: Workload, library: Library, demand: PartDemand, today: 
     found: dict[str, TokenWay] = {}
     for price, same in _sellers(workload, library, demand, model, today):
         if price.key not in found:
-            found[price.key] = _way(workload, demand, price, model.id if same else price.model, same, today)
-    return sorted(found.values(), key=lambda way: (way.unpriced is not None, way.usd_per_month))
+            name = model.id if same else price.model
+            limit = price.max_context or (model.max_context if same else None)
+            way = _way(workload, demand, price, name, same, today)
+            found[price.key] = replace(way, too_long=_too_long(price, limit, demand.longest_call))
+    return sorted(found.values(), key=lambda way: (bool(way.too_long), bool(way.unpriced), way.usd_per_month))
+
+
+def _too_long(price: ApiPrice, limit: int | None, longest: int) -> str | None:
+    if limit is None or longest <= limit:
+        return None
+    return f"{price.key} reads at most {limit:,} tokens, the workload needs {longest:,}"
 
 
 def token_slot(way: TokenWay, library: Library, workload: Workload) -> Slot:
@@ -107,8 +123,6 @@ def _sellers(
     allowed = {fold(name) for name in workload.constraints.providers}
     for price in library.prices:
         if allowed and fold(price.provider) not in allowed:
-            continue
-        if price.max_context is not None and demand.longest_call > price.max_context:
             continue
         same = (price.provider, fold(price.model)) in served
         other = bool(stand_ins) and fold(f"{price.provider}/{price.model}") in stand_ins

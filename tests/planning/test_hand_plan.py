@@ -128,3 +128,12 @@ def test_a_budget_below_the_price_rules_buying_out(tmp_path):
 def test_marginal_cost_leaves_the_price_of_the_machine_out(tmp_path):
     answer = plan(toy.workload(money={"cost_scope": "marginal"}), toy.library(tmp_path), toy.TODAY)
     assert best(answer, "owned").usd_per_month_all_in.value == pytest.approx(7.30, abs=0.005)
+
+
+def test_calls_longer_than_the_model_reads_rule_everything_out(tmp_path):
+    # llama-3.1-8b reads 131,072 tokens (its profile, from the published configuration).
+    answer = plan(toy.workload(request={"input_tokens": 200_000}), toy.library(tmp_path), toy.TODAY)
+    assert all(option.feasible == "no" for option in answer.options)
+    (api,) = [option for option in answer.options if option.path == "api"]
+    assert any("131,072" in reason and "200,200" in reason for reason in api.reasons)
+    assert answer.verdict.recommended_option is None
