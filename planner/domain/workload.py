@@ -118,7 +118,7 @@ class Constraints(Frozen):
     """What rules options out."""
 
     data_may_leave: bool = True
-    """False = no third party sees the data: neither API nor managed cloud."""
+    """False = no third party sees the data: neither API nor managed cloud nor rented machines."""
     rented_allowed: bool = True
     precision: Literal["q4", "q6", "q8", "full"] = "q4"
     """Lowest weight precision that gives correct answers for this work."""

@@ -90,9 +90,12 @@ def engine_name(name: str) -> str:
 def points(records: Sequence[ProbeRecord], kind: str, model: str, quant: str, engine: str) -> list[Point]:
     """Return measured points of one kind by depth; newest record first where a depth occurs twice."""
     found: dict[float, Point] = {}
-    for record in records:
-        if usable(record) and same_run(record, model, quant, engine):
-            for speed in speeds_of(record, kind):
+    runs = [record for record in records if usable(record) and same_run(record, model, quant, engine)]
+    sound = any(steady(record, speed) for record in runs for speed in speeds_of(record, kind))
+    for record in runs:
+        for speed in speeds_of(record, kind):
+            # A disturbed speed only counts where there is no sound one.
+            if not sound or steady(record, speed):
                 depth = float(speed.axes.context_tokens if kind != "prefill" else speed.axes.prompt_tokens or 0)
                 found.setdefault(depth, Point(depth, speed, record))
     return sorted(found.values(), key=lambda point: point.depth)

@@ -25,8 +25,8 @@ def advice(
     out: list[Advice] = []
     chosen = next((option for option in options if option.id == verdict.recommended_option), None)
     if month.basis is Basis.STATED and chosen is not None and chosen.path in ("owned", "mixed"):
-        out.append(Advice(id="measure-use", text="The use is stated, not measured: keep it on an API for a month and "
-                          "plan again with the measured use before buying."))  # fmt: skip
+        out.append(Advice(id="measure-use", text="The use is stated, not measured: run a month of it on "
+                          f"{_where(workload)} and plan again with the measured use before buying."))  # fmt: skip
     if month.things_per_month < LITTLE_USE:
         out.append(Advice(id="little-use", text=f"With {month.things_per_month:,.0f} tasks a month speed and hardware "
                           "hardly matter: the simplest option that works is the right one."))  # fmt: skip
@@ -40,6 +40,39 @@ def advice(
         out.append(Advice(id="probe", text="Speeds of machines are estimates: run `planner probe device` on a machine "
                           "like the one you consider, and try a second engine before a second card."))  # fmt: skip
     return tuple(out)
+
+
+def _growth(workload: Workload, options: Sequence[Option]) -> list[str]:
+    """Return what growth does to the ranking: all-in costs are at today's volume, present values are not."""
+    growth, months = workload.demand.monthly_growth, workload.money.horizon_months
+    drawn = [option for option in options if option.p_wins.known and option.usd_npv.known]
+    if not growth or not drawn:
+        return []
+    now = min(drawn, key=lambda option: option.usd_per_month_all_in.number)
+    later = min(drawn, key=lambda option: option.usd_npv.number)
+    text = f"All-in costs are at today's volume. With {growth:+.1%} a month over {months} months the present value is"
+    if now.id == later.id:
+        return [f"{text} lowest for the same option: {now.name} (${now.usd_npv.number:,.0f})."]
+    against = f"${later.usd_npv.number:,.0f} against ${now.usd_npv.number:,.0f} for {now.name}"
+    return [f"{text} lowest for {later.name}: {against}."]
+
+
+def _narrow(workload: Workload, options: Sequence[Option]) -> list[str]:
+    """Return which of the best options may miss a target inside their own interval."""
+    out = []
+    for option in options:
+        for slot in option.slots if option.p_wins.known else ():
+            decode, first = slot.decode_tok_s_per_request, slot.ttft_s
+            slow = workload.target_decode_tok_s and decode.known and decode.range[0] < workload.target_decode_tok_s
+            late = workload.target_ttft_s and first.known and first.range[2] > workload.target_ttft_s
+            if slow or late:
+                what = " and ".join(["decode"] * bool(slow) + ["first token"] * bool(late))
+                out.append(f"{option.name}: {what} of {slot.model} may miss the target: its interval reaches past it.")
+    return out
+
+
+def _where(workload: Workload) -> str:
+    return "an API" if workload.constraints.data_may_leave else "a machine you have or can borrow"
 
 
 def warnings(workload: Workload, options: Sequence[Option], library: Library, today: datetime.date) -> tuple[str, ...]:
@@ -57,6 +90,8 @@ def warnings(workload: Workload, options: Sequence[Option], library: Library, to
             "your people sit."] = None  # fmt: skip
     if workload.money.country.casefold() not in library.tariffs:
         out[f"No tariff or grid carbon is known for country {workload.money.country!r}."] = None
+    for line in (*_growth(workload, shown), *_narrow(workload, shown)):
+        out[line] = None
     kind = workload.money.tariff_kind
     if kind == "business" and workload.money.tariff_usd_per_kwh is None:
         out["Electricity is priced at a large-industry tariff without taxes; a small office pays more: "
@@ -66,6 +101,8 @@ def warnings(workload: Workload, options: Sequence[Option], library: Library, to
 
 def _stand_in(options: Sequence[Option], chosen: Option | None) -> list[Advice]:
     if chosen is None or not chosen.usd_per_month_all_in.known:
+        return []
+    if not same_weights(chosen):
         return []
     others = [o for o in options if not same_weights(o) and o.feasible != "no" and o.usd_per_month_all_in.known]
     best = min(others, key=lambda option: option.usd_per_month_all_in.number, default=None)

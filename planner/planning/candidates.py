@@ -91,6 +91,22 @@ def quants(workload: Workload, part: MixPart, model: ModelSpec, engine: Engine, 
     return [quant.name for quant in good][: len(good) if part.quants else QUANTS_PER_ENGINE]
 
 
+def measured_quants(
+    workload: Workload, library: Library, part: MixPart, model: ModelSpec, engine: Engine, hardware: Hardware
+) -> list[str]:
+    """Return the quantisations of a model that were measured on a device: nothing else is as sure."""
+    if part.quants:
+        return []
+    least = PRECISION_BITS[workload.constraints.precision]
+    found = {
+        record.model.quant
+        for record in library.probes
+        if record.hardware == hardware.id and fold(record.model.id) == fold(model.id) and record.model.quant
+    }
+    known = [QUANTS[quant] for quant in found if quant in QUANTS]
+    return sorted(q.name for q in known if q.family in engine.quant_families and q.bits >= least)
+
+
 def _computes(hardware: Hardware, quant: Quant) -> bool:
     """Say whether a device runs a format that needs its own arithmetic units."""
     return quant.family != "fp4" or hardware.fp4_dense_tflops is not None

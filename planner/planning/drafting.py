@@ -27,6 +27,7 @@ WAYS_COMBINED = 4
 NO_DATA_OUT = "the data may not leave: constraints.data_may_leave is false"
 LOCAL = "local"
 """The id of this machine, as the workspace adds it."""
+NO_RENT = "renting is ruled out: constraints.rented_allowed is false"
 Pricer = Callable[[MachineWay], Priced]
 
 
@@ -162,7 +163,7 @@ class Drafting:
         priced: Priced = price(way)
         reasons = [*way.reasons, *priced.notes]
         if path == "rented" and not self._may_rent():
-            reasons.insert(0, "renting is ruled out: constraints.rented_allowed is false")
+            reasons.insert(0, NO_DATA_OUT if self.workload.constraints.rented_allowed else NO_RENT)
         feasible: Feasible = "yes" if way.feasible and (path != "rented" or self._may_rent()) else "no"
         components = (priced.component,) if priced.component else ()
         draft = Draft(
@@ -247,4 +248,5 @@ class Drafting:
         return draft.but(feasible="no", reasons=(reason, *draft.reasons))
 
     def _may_rent(self) -> bool:
-        return self.workload.constraints.rented_allowed
+        constraints = self.workload.constraints
+        return constraints.rented_allowed and constraints.data_may_leave

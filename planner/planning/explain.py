@@ -89,7 +89,7 @@ def _all_in(writing: Writing, draft: Draft, option: Option) -> Explanation:
     ]  # fmt: skip
     return _explanation(
         option, "usd_per_month_all_in", option.usd_per_month_all_in,
-        "(up front − discounted resale) × annuity factor + running costs averaged over the horizon", inputs,
+        "(up front − discounted resale) × annuity factor + running costs, all at today's volume", inputs,
         ("money.horizon_months", "money.discount_rate_per_year", "money.residual_fraction"),
     )  # fmt: skip
 

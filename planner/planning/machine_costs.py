@@ -17,7 +17,7 @@ from planner.finance.ranges import Range3
 from planner.planning.assume import Known, electricity, known
 from planner.planning.purchase import NOT_PRICED, device_price, machine_price
 
-DESKTOP_UP_TO = {"consumer": 3, "workstation": 4, "cpu": 1}
+DESKTOP_UP_TO = {"consumer": 4, "workstation": 4, "cpu": 1}
 """Devices that a desktop or workstation holds; beyond that a server host with its price and watts is assumed."""
 
 
@@ -225,7 +225,8 @@ def _pue_id(hardware: Hardware) -> str:
 def _host_id(hardware: Hardware, count: int) -> str:
     if _is_server(hardware, count):
         return "host_price_usd_server"
-    return "host_price_usd_workstation" if hardware.kind == "workstation" else "host_price_usd_desktop"
+    many = hardware.kind == "workstation" or count > 2
+    return "host_price_usd_workstation" if many else "host_price_usd_desktop"
 
 
 def _is_server(hardware: Hardware, count: int) -> bool:

@@ -96,7 +96,8 @@ def machine_way(
     unfit = "no engine runs these models here"
     for engine in engines:
         choices = [
-            candidates.quants(workload, part.part, model, engine, hardware)
+            candidates.measured_quants(workload, library, part.part, model, engine, hardware)
+            or candidates.quants(workload, part.part, model, engine, hardware)
             for part, model in zip(parts, models, strict=True)
         ]
         for chosen in itertools.product(*choices):

@@ -31,7 +31,9 @@ def money_figures(writing: Writing, draft: Draft) -> dict[str, Any]:
     return {
         "usd_upfront": labelled(draft, upfront_usd(components, terms), "USD"),
         "usd_per_month": labelled(draft, monthly_usd(components, terms), "USD/month"),
-        "usd_per_month_all_in": labelled(draft, all_in, "USD/month", "up-front money spread over the horizon; "),
+        "usd_per_month_all_in": labelled(
+            draft, all_in, "USD/month", "at today's volume, up-front money spread over the horizon; "
+        ),
         "usd_per_mtok": _per_mtok(writing, draft, all_in, tokens),
         "usd_per_task": labelled(draft, per_task, "USD/task", thing),
         "usd_per_accepted_task": labelled(draft, per_task, "USD/task", "every answer counted as accepted; "),

@@ -14,7 +14,7 @@ from planner.finance.costs import Terms
 from planner.planning import compare
 from planner.planning.advice import advice, warnings
 from planner.planning.demand import month_demand, summary
-from planner.planning.drafting import Drafting
+from planner.planning.drafting import LOCAL, Drafting
 from planner.planning.drafts import Draft, by_cost
 from planner.planning.explain import explanations
 from planner.planning.machine_costs import residual
@@ -37,10 +37,11 @@ def plan(workload: Workload, library: Library, today: datetime.date) -> Plan:
     terms = _terms(workload, library, today)
     drafting = Drafting(workload, library, month, terms, today)
     drafts = drafting.all()
+    own = frozenset((LOCAL, *(device.id for device in workload.profiles.hardware)))
     reference = _reference(drafts)
     flow = total_cases(reference.components, terms) if reference else None
     writing = Writing(workload, library, month, terms, today, flow, reference.id if reference else None)
-    written = [(draft, option(writing, draft)) for draft in _worth_showing(drafts)]
+    written = [(draft, option(writing, draft)) for draft in _worth_showing(drafts, own)]
     best = compare.best_drafts(written)
     options = _ordered(_with_chances(written, compare.chances(best, terms), today))
     points = compare.break_evens(best, workload, month, terms)
@@ -75,7 +76,7 @@ def _reference(drafts: Sequence[Draft]) -> Draft | None:
     return min(same, key=by_cost, default=None)
 
 
-def _worth_showing(drafts: Sequence[Draft]) -> list[Draft]:
+def _worth_showing(drafts: Sequence[Draft], own: frozenset[str]) -> list[Draft]:
     """Return the cheapest options of each path and, of those ruled out, one a machine or provider with its reason."""
     out: list[Draft] = []
     for path in ("api", "managed", "rented", "owned", "mixed"):
@@ -86,7 +87,9 @@ def _worth_showing(drafts: Sequence[Draft]) -> list[Draft]:
         chosen = same[: MOST_PER_PATH - 2] + other_weights[:2]
         bad = sorted((d for d in mine if d.feasible == "no" or d.unpriced), key=lambda d: (d.cost, d.id))
         out += chosen + _one_each(bad)[:RULED_OUT_PER_PATH]
-    return out
+    shown = {draft.id for draft in out}
+    # What the person described, and this very machine, is answered whatever else is cheaper.
+    return out + [d for d in drafts if d.id not in shown and any(m.hardware.id in own for m in d.machines)]
 
 
 def _one_each(drafts: Sequence[Draft]) -> list[Draft]:

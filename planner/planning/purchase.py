@@ -8,7 +8,10 @@ from planner.domain.figures import Basis, Figure, unknown
 from planner.domain.hardware import DevicePrice, Hardware, Machine
 from planner.domain.library import Library
 
-NOT_PRICED = "not priced: no dated street or list price was found; enter one with `planner profiles` or in the workload"
+NOT_PRICED = (
+    "not priced: no dated street or list price was found; write one into the workload as [[profiles.hardware]] or "
+    "into a profile of your own"
+)
 
 
 def device_price(hardware: Hardware) -> Figure:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from planner.domain.figures import Basis, Figure, unknown, weaker
 from planner.domain.plan import BatchResult, MemoryFigures, Slot
-from planner.domain.units import HOURS_PER_MONTH
 from planner.finance.cashflow import all_in_monthly_usd
 from planner.finance.costs import machines
 from planner.performance.memory import memory
@@ -84,8 +83,12 @@ def _machine_batch(writing: Writing, draft: Draft, machine: MachineWay, job: Job
     if component is None:
         usd = unknown("USD", Basis.ASSUMED, draft.unpriced or "not priced")
     else:
-        month = all_in_monthly_usd((component,), writing.terms).times(mid / HOURS_PER_MONTH)
-        usd = labelled(draft, month, "USD", "all-in cost of the machines for the hours the run takes: ")
+        # The machines stand there for all of their work, so a run pays for its share of the busy hours.
+        share = job.hours_per_run / machine.work.busy_hours_per_month
+        usd = labelled(
+            draft, all_in_monthly_usd((component,), writing.terms).times(share), "USD",
+            "the run's share of the machines' busy hours in their all-in cost: ",
+        )  # fmt: skip
     return BatchResult(
         name=job.batch.name, tokens_per_hour=rate.times(count), finish_hours=finish,
         meets_deadline=mid <= job.batch.deadline_hours, usd=usd,

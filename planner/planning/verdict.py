@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.domain.figures import Basis, Figure, unknown
-from planner.domain.plan import BreakEven, Option, Path, Verdict
+from planner.domain.plan import PATHS, BreakEven, Option, Path, Verdict
 
 STAY: dict[Path, str] = {
     "api": "Stay on the API",
@@ -22,15 +22,15 @@ VERBS: dict[Path, str] = {
 
 def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_per_month: float) -> Verdict:
     """Return the verdict: the cheapest option that does the work, the best owned one, and where that turns."""
-    usable = [option for option in options if option.feasible != "no" and option.priced and same_weights(option)]
-    if not usable:
-        usable = [option for option in options if option.feasible != "no" and option.priced]
+    usable = _usable(options)
     if not usable:
         return _nothing(options)
     best = min(usable, key=lambda option: option.usd_per_month_all_in.number)
     parts = [f"{STAY[best.path]}: {best.name} costs {usd_a_month(best)} a month all-in"]
     if best.feasible == "unverified":
         parts[0] += " (its speed is not verified)"
+    if not same_weights(best):
+        parts[0] += " (other weights than named: test their answers)"
     if best.path in TOKENS_PATHS:
         other = _cheapest(usable, ("owned",)) or _cheapest(usable, ("mixed",)) or _cheapest(usable, ("rented",))
         flips = _flip(break_evens, best, other)
@@ -50,6 +50,15 @@ def verdict(options: Sequence[Option], break_evens: Sequence[BreakEven], tokens_
             parts.append(_above(flips, tokens_per_month, best))
     text = "; ".join(part for part in parts if part) + "."
     return Verdict(text=text, recommended_option=best.id, path=best.path, flips_at=flips)
+
+
+def _usable(options: Sequence[Option]) -> list[Option]:
+    """Return what may win: on each path options with the named weights, the stand-ins where a path has none."""
+    found: list[Option] = []
+    for path in PATHS:
+        mine = [option for option in options if option.path == path and option.feasible != "no" and option.priced]
+        found += [option for option in mine if same_weights(option)] or mine
+    return found
 
 
 def same_weights(option: Option) -> bool:
@@ -118,7 +127,7 @@ def _above(flips: Figure, today: float, best: Option) -> str:
 def _tokens(tokens: float) -> str:
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
         if tokens >= size:
-            return f"{tokens / size:,.3g} {letter}"
+            return f"{tokens / size:,.0f} {letter}" if tokens >= 100 * size else f"{tokens / size:,.3g} {letter}"
     return f"{tokens:,.0f}"
 
 

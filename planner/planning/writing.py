@@ -48,7 +48,7 @@ def _short(sources: str) -> str:
     parts = sources.split("; ")
     shown = [part if len(part) <= SOURCE_LENGTH else part[: SOURCE_LENGTH - 1] + "…" for part in parts[:SOURCES_SHOWN]]
     more = len(parts) - len(shown)
-    return "; ".join(shown) + (f"; and {more} more, see --explain" if more else "")
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
 
 
 def component_of(draft: Draft, machine: MachineWay) -> Component | None:

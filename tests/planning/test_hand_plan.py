@@ -2,6 +2,7 @@
 
 import pytest
 
+from planner.domain.prices import CloudOffer
 from planner.planning import plan
 from tests.planning import toy
 
@@ -137,3 +138,37 @@ def test_calls_longer_than_the_model_reads_rule_everything_out(tmp_path):
     (api,) = [option for option in answer.options if option.path == "api"]
     assert any("131,072" in reason and "200,200" in reason for reason in api.reasons)
     assert answer.verdict.recommended_option is None
+
+
+def test_data_that_may_not_leave_rules_renting_out_too(tmp_path):
+    offer = CloudOffer(
+        provider="acme", instance="box", gpu="Toy", hardware="toy", count=1, usd_per_hour=0.01, price_type="on-demand",
+        term="on-demand", **toy.LABEL,
+    )  # fmt: skip
+    library = toy.library(tmp_path, clouds=(offer,))
+    assert plan(toy.workload(), library, toy.TODAY).best("rented") is not None
+    answer = plan(toy.workload(constraints={"data_may_leave": False}), library, toy.TODAY)
+    rented = [option for option in answer.options if option.path == "rented"]
+    assert rented
+    assert all(option.feasible == "no" and "data may not leave" in option.reasons[0] for option in rented)
+
+
+def test_growth_is_told_beside_costs_at_todays_volume(tmp_path):
+    answer = plan(toy.workload(demand={"users": 20, "monthly_growth": 0.1}), toy.library(tmp_path), toy.TODAY)
+    assert answer.verdict.path == "api"
+    # 24 USD a month growing 10 % for 36 months adds up to 24 × (1.1^36 - 1) / 0.1 = 7,179 USD; the machine costs
+    # 3,600 + 36 × 7.30 = 3,863 USD as long as one is enough.
+    (told,) = [warning for warning in answer.warnings if "a month over 36 months" in warning]
+    assert "Toy machine" in told
+    assert "$7,179" in told
+
+
+def test_a_batch_run_costs_its_share_of_the_machine(tmp_path):
+    batch = [{"name": "night", "documents": 1000, "input_tokens": 800, "output_tokens": 200, "deadline_hours": 8,
+              "runs_per_month": 20}]  # fmt: skip
+    answer = plan(toy.workload(demand={"users": 0}, batch=batch), toy.library(tmp_path), toy.TODAY)
+    owned = best(answer, "owned")
+    # The machine does nothing else: 20 runs pay all of its 107.30 USD a month.
+    assert owned.batch[0].usd.value == pytest.approx(107.30 / 20, abs=0.005)
+    # 20,000 documents of 0.0012 USD by the token, a run 1.20 USD.
+    assert best(answer, "api").batch[0].usd.value == pytest.approx(1.20)
