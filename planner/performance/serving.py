@@ -126,7 +126,7 @@ def _why_not(work: load.Work, slots: float, decode: float | None, ttft: float | 
     if decode and speed < decode:
         return f"decodes {speed:.0f} tok/s for one request alone, {decode:g} wanted"
     if ttft and first > ttft:
-        return f"first token after {first:.1f} s even when idle, {ttft:g} s wanted"
+        return f"first token after {first:.3g} s even when idle, {ttft:g} s wanted"
     return "misses the targets"
 
 

@@ -149,6 +149,8 @@ def _paths_without(view: View) -> list[str]:
 
 def _why_none(plan: Plan, path: str) -> str:
     options = [option for option in plan.options if option.path == path]
+    if not options and path == "mixed" and len(plan.workload.mix) == 1:
+        return "There is one model only, so nothing to split."
     if not options:
         return "Nothing on offer for these models under these constraints."
     return "; ".join(options[0].reasons[:1]) or ("Not priced." if not options[0].priced else "")

@@ -147,9 +147,24 @@ def _cash(flow: CashFlow, currency: Currency, width: int) -> list[Content]:
     at = [flow.months.index(month) for month in months]
     head = "".join(f"{month:>10}" for month in months)
     out = [Content.styled(f"  {'month':<22}{head}{'all':>12}", "$muted")]
-    for row in flow.rows:
-        out.append(Content(_cash_line(row.name, row.values, at, currency)))
+    labels, legend = _cash_labels([row.name for row in flow.rows])
+    for label, row in zip(labels, flow.rows, strict=True):
+        out.append(Content(_cash_line(label, row.values, at, currency)))
+    out += [Content.styled(f"  {safe.line(text, max(width - 4, 20))}", "$muted") for text in legend]
     return [*out, Content.styled(_cash_line("total", flow.total, at, currency), "bold")]
+
+
+def _cash_labels(names: list[str]) -> tuple[list[str], list[str]]:
+    """Return short labels and what their letters mean: rows of several machines start with the machine's name."""
+    machines = list(dict.fromkeys(name.rpartition(": ")[0] for name in names if ": " in name))
+    if len(machines) < 2:
+        return names, []
+    letters = {machine: chr(ord("a") + place) for place, machine in enumerate(machines)}
+    labels = []
+    for name in names:
+        machine, _, row = name.rpartition(": ")
+        labels.append(f"{letters[machine]} {row}" if machine in letters else name)
+    return labels, [f"{letter} = {machine}" for machine, letter in letters.items()]
 
 
 def _cash_line(name: str, values: tuple[float, ...], at: list[int], currency: Currency) -> str:
