@@ -41,7 +41,7 @@ async def test_edits_in_quick_succession_are_one_computation(started, workspace)
         for users in (6, 60, 600):
             demand = app.workload.demand.model_copy(update={"users": users})
             app.post_message(WorkloadEdited(app.workload.model_copy(update={"demand": demand})))
-        await until(pilot, lambda: app.busy, "the first edit")
+        await until(pilot, lambda: len(workspace.planned) > 1, "a computation after the edits")
         await settled(pilot)
         assert [work.demand.users for work in workspace.planned] == [25, 600]
 
