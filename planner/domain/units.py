@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 BYTES_PER_GIB = 1024**3
-BYTES_PER_GB = 10**9
 TOKENS_PER_MTOK = 1_000_000
 SECONDS_PER_HOUR = 3600.0
 HOURS_PER_YEAR = 8760.0

@@ -14,7 +14,7 @@ from planner.domain.prices import ApiPrice, PublishedSpeed, Retirement
 from planner.domain.quant import fold
 from planner.domain.workload import Batch, Workload
 from planner.finance.costs import Component
-from planner.finance.ranges import Range3, total
+from planner.finance.ranges import total
 from planner.finance.tokens import Calls, MonthlyTokens, Usage, monthly_variable
 from planner.planning.demand import PartDemand
 from planner.planning.timing import task_time
@@ -239,8 +239,3 @@ def _single(figures: Sequence[Speed | Figure], kind: str) -> Speed | None:
     return next(
         (f for f in figures if isinstance(f, Speed) and f.kind == kind and f.axes.concurrency == 1 and f.known), None
     )
-
-
-def api_total(ways: Sequence[TokenWay]) -> Range3:
-    """Return the first month's money of several ways together."""
-    return total(tuple(amount.usd for way in ways for amount in way.component.variable))

@@ -8,7 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 from planner.domain.figures import Figure
 from planner.domain.plan import BatchResult, Option, Slot
-from planner.report.format import Currency, Footnotes, big, number, percent, short, spread
+from planner.report.format import Currency, Footnotes, big, number, percent, short
 from planner.report.safe import clean
 
 Row = TypeVar("Row")
@@ -79,13 +79,6 @@ def _figure(figure: Figure, kind: Kind, currency: Currency, notes: Footnotes) ->
         return notes.figure(figure)
     texts: dict[str, Callable[[float], str]] = {"tokens": big, "percent": percent, "time": short}
     return notes.figure(figure, texts.get(kind, number)(figure.value))
-
-
-def with_spread(figure: Figure, notes: Footnotes) -> str:
-    """Return a figure with its mark and `low–high` behind it."""
-    text = notes.figure(figure)
-    bounds = spread(figure)
-    return f"{text} {bounds}" if bounds else text
 
 
 def slot_place(slot: Slot, with_engine: bool = True) -> str:

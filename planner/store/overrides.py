@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
-from pydantic import BaseModel
 from tomlkit.exceptions import TOMLKitError
 
 from planner.domain.errors import InputError, nearest
@@ -155,8 +154,3 @@ def _drop(document: Any, kind: Kind, table: Any) -> None:
             break
     if not len(rows):
         del document[kind.table]
-
-
-def as_table(model: BaseModel) -> dict[str, Any]:
-    """Return a domain object as the plain table that a TOML file would hold."""
-    return model.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
